@@ -1,0 +1,287 @@
+"""The words of specprof, once: what a round, a request, a prompt, a job and an arm are.
+
+Standard library only: an engine plugin imports this module and `spool`, and nothing else of ours.
+Units stand in the names: `_us` is microseconds, `_tokens` tokens.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self
+
+SCHEMA_VERSION = 1
+BASELINE = "baseline"
+
+PHASES = ("warmup", "measure", "calibration")
+METHODS = ("none", "draft_model", "prompt_lookup", "simulated")
+SCHEDULES = ("constant", "confidence")
+FINISH_REASONS = ("eos", "stop", "length", "abort", "error", "skipped")
+CENSOR_REASONS = ("eos", "stop", "length", "abort")
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One verification step of the target for one request, after prefill.
+
+    `accepted` counts draft tokens kept in the response, without the bonus or correction token.
+    None means "this engine cannot observe it", never zero.
+    `confidence`, `target_prob` and `draft_ids` have one entry per proposed token.
+    """
+
+    proposed: int
+    drafted: int
+    accepted: int
+    emitted: int
+    width: int | None = None
+    accepted_raw: int | None = None
+    step: int | None = None
+    batch: int | None = None
+    draft_us: int | None = None
+    verify_us: int | None = None
+    step_us: int | None = None
+    drafter_ran: bool | None = None
+    confidence: tuple[float, ...] | None = None
+    target_prob: tuple[float, ...] | None = None
+    draft_ids: tuple[int, ...] | None = None
+
+    @property
+    def censored(self) -> bool:
+        """EOS, a stop, max_tokens or an abort cut the round inside its accepted tokens: nothing followed them."""
+        return self.emitted <= self.accepted
+
+    @property
+    def regenerated(self) -> bool:
+        """The target rejected a draft token and produced its own."""
+        return self.accepted < self.drafted and not self.censored
+
+    def problem(self) -> str | None:
+        """The first count identity that the round breaks, in words; None for a sound round."""
+        if not 0 <= self.accepted <= self.drafted:
+            return f"accepted {self.accepted} is outside 0..drafted ({self.drafted})"
+        if self.drafted > self.proposed:
+            return f"drafted {self.drafted} exceeds proposed {self.proposed}"
+        if not 0 <= self.emitted <= self.accepted + 1:
+            return f"emitted {self.emitted} is outside 0..accepted + 1 ({self.accepted + 1})"
+        if self.emitted < self.accepted:
+            return f"emitted {self.emitted} is below accepted {self.accepted}, which counts only what the response kept"
+        if self.width is not None and self.width < self.drafted:
+            return f"width {self.width} is below drafted {self.drafted}"
+        if self.accepted_raw is not None and self.accepted_raw < self.accepted:
+            return f"accepted_raw {self.accepted_raw} is below accepted {self.accepted}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One thing a user sends: either raw `text` or chat `messages`. `place` is the `file:line` it came from."""
+
+    id: str
+    task: str
+    text: str | None = None
+    messages: tuple[Mapping[str, Any], ...] | None = None
+    output_tokens: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    conversation_id: str | None = None
+    turn: int | None = None
+    place: str = ""
+
+    @property
+    def template(self) -> str:
+        """`chat` when the engine must apply the chat template, `raw` when the text is sent as it is."""
+        return "raw" if self.messages is None else "chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One way of decoding. `BASELINE` is plain decoding with `method` "none" and k 0.
+
+    `k` is the most tokens drafted per round. `schedule` "confidence" stops drafting after a token whose draft
+    probability is below `threshold`; "constant" never stops early. `options` are the engine's own (n-gram size, …).
+    """
+
+    id: str
+    method: str
+    draft: str | None = None
+    k: int = 0
+    schedule: str = "constant"
+    threshold: float | None = None
+    temperature: float = 0.0
+    top_p: float | None = None
+    top_k: int | None = None
+    draft_sampling: str | None = None
+    rejection_method: str | None = None
+    concurrency: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the id: the value under the arm's id in `run.json`."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "id"} | {"options": dict(self.options)}
+
+    @classmethod
+    def from_dict(cls, id: str, values: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`; keys of a newer minor version are ignored."""
+        known = {f.name for f in fields(cls)} - {"id"}
+        return cls(id=id, **{key: value for key, value in values.items() if key in known})
+
+
+def _ignore(round: Round) -> None:
+    """The default sink of live rounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One request to run: prompt × sample × arm. An engine calls `on_round` as soon as a round is verified, so that a
+    crash loses nothing; an engine that cannot see rounds live leaves it alone and returns them in the `Request`."""
+
+    request_id: str
+    prompt: Prompt
+    sample: int
+    arm: Arm
+    seed: int
+    max_tokens: int
+    phase: str = "measure"
+    on_round: Callable[[Round], None] = _ignore
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one job did. `response_tokens = first_tokens + Σ emitted` unless the request has no rounds (plain decoding).
+
+    `ttft_us` ends with the first chunk, which held `first_chunk_tokens`; `latency_us` ends with the last token.
+    `excluded` counts rounds (or, for a skipped request, the request) left out, by reason.
+    """
+
+    request_id: str
+    prompt_id: str
+    arm: str
+    task: str
+    prompt_tokens: int
+    response_tokens: int
+    rounds: tuple[Round, ...] = ()
+    sample: int = 0
+    phase: str = "measure"
+    first_tokens: int = 0
+    complete: bool = True
+    engine_request_id: str | None = None
+    conversation_id: str | None = None
+    turn: int | None = None
+    seed: int | None = None
+    arm_order: int | None = None
+    block: int | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    cached_prompt_tokens: int | None = None
+    first_chunk_tokens: int | None = None
+    max_tokens: int | None = None
+    finish_reason: str | None = None
+    censor_reason: str | None = None
+    started_at: float | None = None  # seconds since the epoch
+    queue_us: int | None = None
+    ttft_us: int | None = None
+    latency_us: int | None = None
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    prompt_ids: tuple[int, ...] | None = None
+    output_ids: tuple[int, ...] | None = None
+    prompt_text: str | None = None
+    output_text: str | None = None
+    accepted_hist: Mapping[int, int] | None = None
+    output_sha256: bytes | None = None
+    first_divergence: int | None = None
+    lossy: bool | None = None
+    rank: int | None = None
+    writer: str | None = None
+    load_1m: float | None = None
+
+    @classmethod
+    def of(cls, job: Job, **measured: Any) -> Self:
+        """The request of `job`: identity from the job, everything else as measured by the engine."""
+        prompt = job.prompt
+        identity: dict[str, Any] = {
+            "request_id": job.request_id,
+            "prompt_id": prompt.id,
+            "arm": job.arm.id,
+            "task": prompt.task,
+            "sample": job.sample,
+            "seed": job.seed,
+            "phase": job.phase,
+            "max_tokens": job.max_tokens,
+            "conversation_id": prompt.conversation_id,
+            "turn": prompt.turn,
+            "labels": {**prompt.labels, "template": prompt.template},
+        }
+        return cls(**(identity | measured))
+
+    @classmethod
+    def skipped(cls, job: Job, reason: str, prompt_tokens: int = 0) -> Self:
+        """The request of a job that cannot be run (prompt longer than the context, …): counted, never averaged."""
+        return cls.of(
+            job, prompt_tokens=prompt_tokens, response_tokens=0, finish_reason="skipped", excluded={reason: 1}
+        )
+
+    @property
+    def unbalanced(self) -> int:
+        """Response tokens that the rounds do not account for; 0 where the balance holds or there are no rounds."""
+        if not self.rounds:
+            return 0
+        return self.response_tokens - self.first_tokens - sum(r.emitted for r in self.rounds)
+
+    def problem(self) -> str | None:
+        """The first identity that the request breaks, in words; None for a sound request. The balance is apart."""
+        for index, step in enumerate(self.rounds):
+            if fault := step.problem():
+                return f"round {index}: {fault}"
+            if step.censored and index != len(self.rounds) - 1:
+                return f"round {index}: {step.accepted} accepted but {step.emitted} emitted: only the last can be cut"
+        return None
+
+    def with_(self, **changes: Any) -> Self:
+        """A copy with some fields replaced."""
+        return replace(self, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do and see. `unobserved` maps a field of `Round` or `Request` to the reason it is null."""
+
+    methods: tuple[str, ...]
+    max_batch: int = 1
+    samples: bool = True
+    first_tokens: int = 0
+    virtual_time: bool = False
+    unobserved: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """What a run asks of an engine. `options` are engine-specific and come from `--engine-option NAME=VALUE`."""
+
+    arms: tuple[Arm, ...]
+    model: str | None = None
+    dtype: str | None = None
+    device: str | None = None
+    threads: int | None = None
+    max_tokens: int = 128
+    seed: int = 0
+    save_text: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+FLAGS: Mapping[str, str] = {
+    "thin": "fewer than 20 clusters: the interval itself is uncertain; run more prompts",
+    "tail": "p10 of the per-request speed-up is below 1: the worst decile loses; look at `below_break_even`",
+    "disputed": "the rule of thumb and the cost model disagree; the verdict rests on the cost model",
+    "drifted": "calibration before and after the run differ beyond their spread: the machine changed; run again",
+    "unpriced": "neither costs nor a baseline arm: pass `--alpha` and `--beta`, or run with `--baseline`",
+    "lossy": "the verification accepts tokens the target would not: speed-up is bought with quality",
+    "length-shift": "answers are longer or shorter than the baseline's: speculation may not be lossless; compare outputs",
+    "mismatched-tokenizer": "draft and target tokenizers differ: proposals are re-tokenised or lost; match them",
+    "model-mismatch": "measured and modelled speed-up part: the costs do not describe this run; measure them here",
+    "adaptive-k": "k follows the drafter's confidence: position rates are conditional on its own stop",
+    "right-censored": "over a fifth of the answers were cut at max_tokens: lengths are lower bounds; raise the limit",
+    "unbalanced": "emitted tokens do not add up to the response: the source miscounts; check the engine's version",
+    "nonlinear": "the verification cost is far from linear in width: read the table of widths, not β",
+    "imputed": "a large share of the what-if rests on imputed rounds: measure that k instead",
+    "mismatched-draft": "the draft was trained for another target or context: check the checkpoint",
+    "inconsistent-draft": "a sampled draft token had q ≈ 0: the draft logits do not match the drafted tokens",
+    "squared-temperature": "the draft samples at T²: acceptance is not comparable with engines that draft at T",
+    "self-tuning": "the confidence threshold tunes itself during the run: pin it to compare runs",
+    "runaway": "one request holds a large share of all rounds: pooled means follow it; read the capped mean",
+}
