@@ -271,7 +271,7 @@ FLAGS: Mapping[str, str] = {
     "drifted": "calibration before and after the run differ beyond their spread: the machine changed; run again",
     "unpriced": "neither costs nor a baseline arm: pass `--alpha` and `--beta`, or run with `--baseline`",
     "lossy": "the verification accepts tokens the target would not: speed-up is bought with quality",
-    "length-shift": "answers are longer or shorter than the baseline's: speculation may not be lossless; compare outputs",
+    "length-shift": "answers are longer or shorter than the baseline's: maybe not lossless; compare outputs",
     "mismatched-tokenizer": "draft and target tokenizers differ: proposals are re-tokenised or lost; match them",
     "model-mismatch": "measured and modelled speed-up part: the costs do not describe this run; measure them here",
     "adaptive-k": "k follows the drafter's confidence: position rates are conditional on its own stop",
