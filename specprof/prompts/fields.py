@@ -1,0 +1,48 @@
+"""The optional fields that a prompt record of any layout may have. JSON null counts as absent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from specprof.errors import BadRecordError
+from specprof.prompts.lines import shown
+
+
+def name(record: Mapping[str, Any], key: str, place: str) -> str | None:
+    """Text or a whole number, as text (ids are often numbers)."""
+    value = record.get(key)
+    if value is None:
+        return None
+    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+        return str(value)
+    raise BadRecordError(place, f'has "{key}" {shown(value)}', "it must be text that is not empty, or a whole number")
+
+
+def text(record: Mapping[str, Any], key: str, place: str) -> str | None:
+    value = record.get(key)
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    raise BadRecordError(place, f'has "{key}" {shown(value)}', "it must be text that is not empty")
+
+
+def whole(record: Mapping[str, Any], key: str, place: str, least: int) -> int | None:
+    value = record.get(key)
+    if value is None:
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+        return value
+    raise BadRecordError(place, f'has "{key}" {shown(value)}', f"it must be a whole number of at least {least}")
+
+
+def output_tokens(record: Mapping[str, Any], place: str) -> int | None:
+    if record.get("output_tokens") == 0 and record["output_tokens"] is not False:
+        raise BadRecordError(place, "asks for zero new tokens", "`output_tokens` must be at least 1; or leave it out")
+    return whole(record, "output_tokens", place, least=1)
+
+
+def labels(record: Mapping[str, Any], place: str) -> Mapping[str, str]:
+    value = record.get("labels")
+    if value is None:
+        return {}
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return value
+    raise BadRecordError(place, f'has "labels" {shown(value)}', 'it must map text to text: {"language": "en"}')
