@@ -9,6 +9,8 @@
 Anything else is a fault of ours and exits 70. A failed check (1) and an undecided one (3) are results, not errors.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from enum import IntEnum
 
 
@@ -52,3 +54,9 @@ class DamagedError(SpecprofError):
 
 class EnvironmentError_(SpecprofError):  # noqa: N801, N818 - `EnvironmentError` is a builtin alias of OSError
     exit_code = Exit.ENVIRONMENT
+
+
+def did_you_mean(word: str, options: Iterable[str], otherwise: str | None = None) -> str | None:
+    """A hint that names the option nearest to `word`, or `otherwise` where none is near."""
+    near = get_close_matches(word, list(options), n=1)
+    return f"did you mean `{near[0]}`?" if near else otherwise

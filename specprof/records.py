@@ -15,7 +15,7 @@ PHASES = ("warmup", "measure", "calibration")
 METHODS = ("none", "draft_model", "prompt_lookup", "simulated")
 SCHEDULES = ("constant", "confidence")
 FINISH_REASONS = ("eos", "stop", "length", "abort", "error", "skipped")
-CENSOR_REASONS = ("eos", "stop", "length", "abort")
+CENSOR_REASONS = ("eos", "stop", "length", "abort", "unknown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one job did. `response_tokens = first_tokens + Σ emitted` unless the request has no rounds (plain decoding).
+    """What one job did. `response_tokens = first_tokens + Σ emitted`, but for plain decoding, which has no rounds.
 
     `ttft_us` ends with the first chunk, which held `first_chunk_tokens`; `latency_us` ends with the last token.
     `excluded` counts rounds (or, for a skipped request, the request) left out, by reason.
@@ -218,8 +218,8 @@ class Request:
 
     @property
     def unbalanced(self) -> int:
-        """Response tokens that the rounds do not account for; 0 where the balance holds or there are no rounds."""
-        if not self.rounds:
+        """Response tokens that the rounds do not account for; 0 where the balance holds and for plain decoding."""
+        if self.arm == BASELINE and not self.rounds:
             return 0
         return self.response_tokens - self.first_tokens - sum(r.emitted for r in self.rounds)
 

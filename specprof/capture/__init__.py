@@ -1,0 +1,1 @@
+"""Driving an engine: which job comes when, and how each round reaches the spool."""

@@ -1,0 +1,66 @@
+"""The order of the jobs: arms interleaved prompt by prompt, at random but from a stored seed."""
+
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specprof.errors import UsageError
+from specprof.records import Arm, Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One (prompt, sample, arm). `block` numbers the (prompt, sample) pairs in order of running; the arms of a block
+    run next to each other, `arm_order` says in which order, so that a slow minute of the machine hits them all."""
+
+    prompt: Prompt
+    sample: int
+    arm: Arm
+    seed: int
+    max_tokens: int
+    block: int
+    arm_order: int
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What makes the job unique in a run."""
+        return (self.prompt.id, self.sample, self.arm.id)
+
+
+def job_seed(seed: int, prompt_id: str, sample: int) -> int:
+    """The same for every arm, so that arms differ in nothing but the method; 32 bits."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{prompt_id}/{sample}".encode()).digest()[:4])
+
+
+def plan(
+    prompts: Sequence[Prompt], arms: Sequence[Arm], *, samples: int = 1, seed: int = 0, max_tokens: int = 128
+) -> list[Planned]:
+    """Every job of a run in its order: a pure function of its arguments, so that a resumed run finds its place."""
+    if samples < 1:
+        raise UsageError(f"`--samples {samples}`", "ask for at least 1")
+    if max_tokens < 1:
+        raise UsageError(f"`--max-new-tokens {max_tokens}` leaves nothing to decode", "ask for at least 1")
+    if samples > 1 and all(arm.temperature == 0 for arm in arms):
+        raise UsageError(
+            f"`--samples {samples}` at temperature 0 repeats the same answer", "add `--temperature` or drop `--samples`"
+        )
+    rng = random.Random(seed)
+    blocks = [(prompt, sample) for sample in range(samples) for prompt in prompts]
+    rng.shuffle(blocks)
+    jobs = []
+    for block, (prompt, sample) in enumerate(blocks):
+        order = rng.sample(list(arms), len(arms))
+        jobs += [
+            Planned(
+                prompt=prompt,
+                sample=sample,
+                arm=arm,
+                seed=job_seed(seed, prompt.id, sample),
+                max_tokens=prompt.output_tokens or max_tokens,
+                block=block,
+                arm_order=place,
+            )
+            for place, arm in enumerate(order)
+        ]
+    return jobs

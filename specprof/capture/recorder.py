@@ -1,0 +1,82 @@
+"""From jobs to spool frames: what is pulled begins, each verified round follows at once, what ends is completed."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from specprof.capture.machine import load_1m
+from specprof.capture.plan import Planned
+from specprof.errors import EnvironmentError_
+from specprof.records import Job, Request, Round
+from specprof.spool import SpoolWriter, fields_of
+
+
+@dataclass
+class _Open:
+    key: int
+    planned: Planned
+    live: list[Round] = field(default_factory=list)
+
+
+@dataclass
+class Recorder:
+    """One writer's side of a run."""
+
+    spool: SpoolWriter
+    writer: str
+    _open: dict[str, _Open] = field(default_factory=dict)
+    _started: int = 0
+
+    def jobs(self, planned: Iterable[tuple[Planned, str]]) -> Iterator[Job]:
+        """(planned, phase) pairs as jobs, each begun in the spool when the engine asks for it."""
+        for item, phase in planned:
+            opened = _Open(self._started, item)
+            self._started += 1
+            job = Job(
+                request_id=f"{self.writer}-{opened.key}",
+                prompt=item.prompt,
+                sample=item.sample,
+                arm=item.arm,
+                seed=item.seed,
+                max_tokens=item.max_tokens,
+                phase=phase,
+                on_round=lambda step, opened=opened: self._round(opened, step),  # type: ignore[misc]
+            )
+            self._open[job.request_id] = opened
+            begun = self._placed(Request.of(job, prompt_tokens=0, response_tokens=0), item)
+            self.spool.begin(opened.key, fields_of(begun))
+            yield job
+
+    def end(self, request: Request) -> Request:
+        """Complete a request. Raises `EnvironmentError_` where the engine broke an identity of its counts."""
+        opened = self._open.pop(request.request_id, None)
+        if opened is None:
+            raise EnvironmentError_(f"the engine returned request `{request.request_id}`, which is not open")
+        _check(request)
+        request = self._placed(request, opened.planned)
+        if tuple(opened.live) != request.rounds:  # not seen live, or their times came late
+            self.spool.begin(opened.key, fields_of(request))
+            for step in request.rounds:
+                self.spool.round(opened.key, step)
+        self.spool.end(opened.key, fields_of(request))
+        return request
+
+    def _round(self, opened: _Open, step: Round) -> None:
+        self.spool.round(opened.key, step)
+        opened.live.append(step)
+
+    def _placed(self, request: Request, item: Planned) -> Request:
+        return request.with_(arm_order=item.arm_order, block=item.block, writer=self.writer, load_1m=load_1m())
+
+
+def _check(request: Request) -> None:
+    problem = request.problem()
+    if problem is None and request.unbalanced:
+        problem = (
+            f"{request.response_tokens} response tokens, but {request.first_tokens} first tokens and the rounds "
+            f"make {request.response_tokens - request.unbalanced}"
+        )
+    if problem:
+        raise EnvironmentError_(
+            f"the engine miscounted request `{request.request_id}` ({request.arm}, `{request.prompt_id}`): {problem}",
+            "this version of the engine may have moved its verification boundary; report it",
+        )

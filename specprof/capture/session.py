@@ -1,0 +1,150 @@
+"""One run of an engine, from the first warm-up to the last shard. A crash at any point loses no verified round."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from specprof import __version__
+from specprof.capture.machine import describe_machine
+from specprof.capture.plan import Planned
+from specprof.capture.recorder import Recorder
+from specprof.engines.base import Engine
+from specprof.errors import UsageError
+from specprof.records import EngineConfig, Request
+from specprof.spool import SpoolWriter
+from specprof.store.read import read_run
+from specprof.store.run import RunDir, create, effective_state, read_info, resume
+from specprof.store.seal import seal
+
+SEAL_EVERY = 256  # requests, so that a long run keeps its spool short
+
+OnRequest = Callable[[Request, int, int], None]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a run measures. `prompts` is the summary for run.json; its `sha256` tells prompt sets apart."""
+
+    engine_name: str
+    config: EngineConfig
+    jobs: Sequence[Planned]
+    prompts: Mapping[str, Any]
+    samples: int = 1
+    warmup: int = 1
+    command: Sequence[str] = ()
+
+    def settings(self) -> dict[str, Any]:
+        """What must not change when a run is resumed, known before a model is loaded."""
+        config = self.config
+        return {
+            "arms": {arm.id: arm.to_dict() for arm in config.arms},
+            "prompts": dict(self.prompts),
+            "samples": self.samples,
+            "seed": config.seed,
+            "max_new_tokens": config.max_tokens,
+            "save_text": config.save_text,
+            "engine_name": self.engine_name,
+            "engine_options": dict(config.options),
+            "specprof_version": __version__,
+            "machine": describe_machine(),
+        }
+
+
+def execute(
+    engine: Engine, spec: Spec, folder: Path, *, go_on: bool = False, on_request: OnRequest | None = None
+) -> None:
+    """Run every job of `spec` into the run directory `folder`; with `go_on`, those that a run there still lacks.
+
+    Raises `UsageError` where `folder` holds a run already or, with `go_on`, another run than the one asked for.
+    """
+    settings = spec.settings()
+    earlier = read_info(folder) if go_on else None
+    if earlier is None and (folder / "run.json").exists():
+        create(folder, {})  # says why not, before minutes of loading
+    if earlier is not None:
+        _refuse_differences(earlier, settings, folder)
+    engine.check(spec.config)
+    if check_prompts := getattr(engine, "check_prompts", None):
+        check_prompts(job.prompt for job in spec.jobs)
+    if earlier is not None and effective_state(earlier) == "complete":
+        return
+    with engine:
+        settings |= engine.describe()
+        if earlier is not None:
+            _refuse_differences(earlier, settings, folder)
+        run = resume(folder) if go_on else create(folder, _first_info(spec, settings, folder, engine))
+        with run:
+            _measure(engine, spec, run, on_request)
+
+
+def _first_info(spec: Spec, settings: Mapping[str, Any], folder: Path, engine: Engine) -> dict[str, Any]:
+    capabilities = engine.capabilities
+    return {
+        "run_id": folder.resolve().name,
+        **settings,
+        "jobs": len(spec.jobs),
+        "command": list(spec.command),
+        "capabilities": {"methods": list(capabilities.methods), "unobserved": dict(capabilities.unobserved)},
+    }
+
+
+def _refuse_differences(earlier: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
+    now = json.loads(json.dumps(now))  # as run.json holds it: tuples are lists there
+    changed = [key for key, value in now.items() if earlier.get(key) != value]
+    if changed:
+        key = changed[0]
+        raise UsageError(
+            f"`{folder}` cannot be resumed: {', '.join(changed)} changed "
+            f"(`{key}` was {_short(earlier.get(key))}, is {_short(now[key])})",
+            "repeat the first command exactly, or start a new run with another `--out`",
+        )
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 200 else f"{text[:197]}…"
+
+
+def _measure(engine: Engine, spec: Spec, run: RunDir, on_request: OnRequest | None) -> None:
+    seal(run.path)  # what a killed process left
+    attempts = int(read_info(run.path).get("attempts", 0)) + 1
+    run.update(attempts=attempts)
+    done = _done(run.path)
+    missing = [job for job in spec.jobs if job.key not in done]
+    count = len(spec.jobs) - len(missing)
+    writer = f"w{attempts}"
+    with SpoolWriter(run.path / "spool", writer) as spool:
+        recorder = Recorder(spool, writer)
+        for number, returned in enumerate(engine.generate(recorder.jobs(_phases(spec, missing))), 1):
+            request = recorder.end(returned)
+            count += request.phase == "measure"
+            if on_request:
+                on_request(request, count, len(spec.jobs))
+            if number % SEAL_EVERY == 0:
+                spool.roll()
+                seal(run.path, writer)
+    seal(run.path)
+
+
+def _done(path: Path) -> set[tuple[str, int, str]]:
+    """(prompt, sample, arm) of every complete measured request."""
+    names = ("prompt_id", "sample", "arm", "phase", "complete")
+    columns = read_run(path, columns=names).table.to_pydict()
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return {(prompt, sample, arm) for prompt, sample, arm, phase, complete in rows if complete and phase == "measure"}
+
+
+def _phases(spec: Spec, jobs: Sequence[Planned]) -> Iterator[tuple[Planned, str]]:
+    """Warm-up first, each arm on the first prompts to come; then the jobs themselves."""
+    yield from ((job, "warmup") for job in _warmup(spec, jobs))
+    yield from ((job, "measure") for job in jobs)
+
+
+def _warmup(spec: Spec, jobs: Iterable[Planned]) -> Iterator[Planned]:
+    left = {arm.id: spec.warmup for arm in spec.config.arms}
+    for job in jobs:
+        if left[job.arm.id]:
+            left[job.arm.id] -= 1
+            yield job

@@ -1,0 +1,116 @@
+"""The engine contract, for the tests of anyone who writes an engine.
+
+from specprof.testing import assert_engine_contract
+
+def test_my_engine_keeps_the_contract():
+    assert_engine_contract(MyEngine)
+"""
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from specprof.capture.plan import plan
+from specprof.capture.session import Spec, execute
+from specprof.engines.base import Engine
+from specprof.errors import SpecprofError
+from specprof.records import BASELINE, Arm, EngineConfig, Job, Prompt, Request, Round
+from specprof.store.read import read_run
+
+PROMPTS = (
+    Prompt(id="one", task="code", text="the quick brown fox"),
+    Prompt(id="two", task="chat", text="over the lazy dog and the fox", output_tokens=3),
+)
+
+
+def assert_engine_contract(
+    factory: Callable[[], Engine], *, arm: Arm | None = None, prompts: Sequence[Prompt] = PROMPTS, max_tokens: int = 12
+) -> None:
+    """Run the engine of `factory` on a few jobs and assert every promise that the rest of specprof rests on.
+
+    `arm` is the speculative arm to try (default: the engine's first method with k = 3); `prompts` replaces the two
+    built-in ones where a model needs its own words. Raises `AssertionError` with the promise that was broken.
+    """
+    engine = factory()
+    assert isinstance(engine, Engine), "the engine lacks a member of `specprof.engines.base.Engine`"
+    method = next((name for name in engine.capabilities.methods if name != "none"), None)
+    assert method, f"capabilities.methods is {engine.capabilities.methods}: name at least one speculative method"
+    arms = [arm or Arm(id="speculative", method=method, k=3)]
+    if "none" in engine.capabilities.methods:
+        arms.append(Arm(id=BASELINE, method="none"))
+    config = EngineConfig(arms=tuple(arms), max_tokens=max_tokens)
+    engine.check(config)
+    _refuses_a_wrong_arm(factory(), config, arms[0])
+    jobs = plan(prompts, arms, max_tokens=max_tokens)
+    with tempfile.TemporaryDirectory() as folder:
+        spec = Spec(engine_name="under-test", config=config, jobs=jobs, prompts={"sha256": "", "count": len(prompts)})
+        execute(engine, spec, Path(folder) / "run")
+        table = read_run(Path(folder) / "run").table
+    measured = table.filter([phase == "measure" for phase in table["phase"].to_pylist()])
+    keys = sorted(zip(*(measured[name].to_pylist() for name in ("prompt_id", "sample", "arm")), strict=True))
+    assert keys == sorted(job.key for job in jobs), "every job must come back exactly once"
+    assert all(measured["complete"].to_pylist()), "every finished request is complete"
+    _live_rounds_and_identities(factory(), config, arms, prompts, max_tokens)
+
+
+def _refuses_a_wrong_arm(engine: Engine, config: EngineConfig, arm: Arm) -> None:
+    wrong = EngineConfig(arms=(Arm(id="wrong", method="no-such-method", k=arm.k),), max_tokens=config.max_tokens)
+    refused = ""
+    try:
+        engine.check(wrong)
+    except SpecprofError as error:
+        refused = str(error)
+    assert "no-such-method" in refused, "`check` must refuse a method that the engine lacks, and name it"
+
+
+def _live_rounds_and_identities(
+    engine: Engine, config: EngineConfig, arms: Sequence[Arm], prompts: Sequence[Prompt], max_tokens: int
+) -> None:
+    pulled: list[str] = []
+    live: dict[str, list[Round]] = {}
+    ended: list[str] = []
+
+    def jobs() -> Iterator[Job]:
+        for number, planned in enumerate(plan(prompts, arms, max_tokens=max_tokens)):
+            waiting = len(pulled) - len(ended)
+            assert waiting < engine.capabilities.max_batch, f"{waiting} jobs pulled ahead: max_batch is the most"
+            name = f"contract-{number}"
+            pulled.append(name)
+            live[name] = []
+            yield Job(
+                request_id=name,
+                prompt=planned.prompt,
+                sample=planned.sample,
+                arm=planned.arm,
+                seed=planned.seed,
+                max_tokens=planned.max_tokens,
+                on_round=live[name].append,
+            )
+
+    engine.check(config)
+    with engine:
+        described = engine.describe()
+        assert described.get("engine"), "`describe` names the engine"
+        assert described.get("engine_version"), "`describe` gives the engine's version"
+        for request in engine.generate(jobs()):
+            ended.append(request.request_id)
+            _assert_request(request, live[request.request_id], engine)
+    assert sorted(ended) == sorted(pulled), "every pulled job must end"
+
+
+def _assert_request(request: Request, live: Sequence[Round], engine: Engine) -> None:
+    name = f"{request.request_id} ({request.arm})"
+    assert (fault := request.problem()) is None, f"{name}: {fault}"
+    assert request.unbalanced == 0, f"{name}: rounds miss {request.unbalanced} of {request.response_tokens} tokens"
+    if live:
+        counts = [(r.proposed, r.drafted, r.accepted, r.emitted) for r in request.rounds]
+        assert [(r.proposed, r.drafted, r.accepted, r.emitted) for r in live] == counts, f"{name}: live rounds differ"
+    assert request.finish_reason, f"{name}: a finished request has a finish reason"
+    assert request.max_tokens is None or request.response_tokens <= request.max_tokens, f"{name}: over max_tokens"
+    if request.arm == BASELINE:
+        assert not any(r.drafted for r in request.rounds), f"{name}: the baseline drafts nothing"
+    elif request.finish_reason != "skipped":
+        expected = engine.capabilities.first_tokens
+        assert request.first_tokens == expected, f"{name}: first_tokens {request.first_tokens}, declared {expected}"
+    if request.ttft_us is not None and request.latency_us is not None:
+        assert 0 <= request.ttft_us <= request.latency_us, f"{name}: the first token came after the last"

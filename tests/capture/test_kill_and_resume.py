@@ -1,0 +1,143 @@
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from specprof.store.read import read_run
+
+SCRIPT = Path(__file__).with_name("slow_run.py")
+PLANNED = {(f"p{i}", sample, arm) for i in range(20) for sample in range(2) for arm in ("sim", "baseline")}
+
+
+def start(folder):
+    """Its errors go to this process's own stderr: a pipe would have to be drained."""
+    return subprocess.Popen([sys.executable, SCRIPT, folder])
+
+
+def measured(folder):
+    table = read_run(folder).table
+    return [row for row in table.to_pylist() if row["phase"] == "measure"]
+
+
+def wait_for_requests(folder, process, count):
+    """Until `count` more requests than at the start are complete, or the process ends."""
+    goal = count + (len(list(filter(lambda row: row["complete"], measured(folder)))) if has_run(folder) else 0)
+    while process.poll() is None:
+        if has_run(folder) and sum(row["complete"] for row in measured(folder)) >= goal:
+            return
+        time.sleep(0.02)
+
+
+def has_run(folder):
+    return (folder / "run.json").exists()
+
+
+@pytest.fixture(scope="module")
+def killed_ten_times(tmp_path_factory):
+    """(folder, rows of unfinished requests seen after each kill) of a run that was shot ten times and then finished."""
+    folder, rng, unfinished = tmp_path_factory.mktemp("killed") / "run", random.Random(5), []
+    for _ in range(10):
+        process = start(folder)
+        wait_for_requests(folder, process, 1)
+        time.sleep(rng.random() * 0.2)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        assert read_run(folder).state == "interrupted"
+        unfinished.append([row for row in measured(folder) if not row["complete"]])
+    assert start(folder).wait() == 0
+    return folder, unfinished
+
+
+def test_every_prompt_sample_and_arm_is_there_exactly_once(killed_ten_times):
+    folder, _ = killed_ten_times
+    run = read_run(folder)
+    assert run.state == "complete"
+    rows = measured(folder)
+    assert Counter((row["prompt_id"], row["sample"], row["arm"]) for row in rows) == Counter(PLANNED)
+    assert all(row["complete"] for row in rows)
+
+
+def test_rounds_of_the_unfinished_request_were_readable(killed_ten_times):
+    _, unfinished = killed_ten_times
+    assert all(len(rows) <= 1 for rows in unfinished)
+    rounds = [row["rounds"] for rows in unfinished for row in rows if row["arm"] == "sim"]
+    assert sum(count > 0 for count in rounds) >= 2
+    for row in (row for rows in unfinished for row in rows):
+        assert row["response_tokens"] == row["first_tokens"] + sum(row["emitted"])
+
+
+def test_shards_alone_hold_the_same_answer(killed_ten_times):
+    import pyarrow.parquet as pq
+
+    folder, _ = killed_ten_times
+    rows = pq.read_table(folder / "requests").to_pylist()
+    keys = [(row["prompt_id"], row["sample"], row["arm"]) for row in rows if row["phase"] == "measure"]
+    assert Counter(keys) == Counter(PLANNED)
+
+
+def test_a_report_can_be_read_while_the_run_goes_on(tmp_path):
+    folder = tmp_path / "run"
+    process = start(folder)
+    wait_for_requests(folder, process, 3)
+    report = subprocess.run(
+        [sys.executable, "-m", "specprof", "report", folder, "--json"], capture_output=True, text=True
+    )
+    alive = process.poll() is None
+    process.kill()
+    process.wait()
+    assert alive
+    assert report.returncode == 0, report.stderr
+    assert '"state": "running"' in report.stdout
+
+
+def test_what_changed_is_named_when_a_run_cannot_be_resumed(tmp_path):
+    sys.path.insert(0, str(SCRIPT.parent))
+    try:
+        import slow_run
+    finally:
+        sys.path.pop(0)
+    from dataclasses import replace
+
+    from specprof.capture.session import Spec, execute
+    from specprof.engines.simulated import PrefixEngine, Truth
+    from specprof.errors import UsageError
+
+    config = slow_run.EngineConfig(arms=slow_run.ARMS, max_tokens=8)
+    jobs = slow_run.plan(slow_run.PROMPTS[:2], slow_run.ARMS, max_tokens=8)
+    spec = Spec("slow", config, jobs, {"sha256": "one"})
+    execute(PrefixEngine(), spec, tmp_path / "run")
+    other_arm = replace(slow_run.ARMS[0], k=5)
+    changes = {
+        "arms": replace(spec, config=replace(config, arms=(other_arm, slow_run.ARMS[1]))),
+        "prompts": replace(spec, prompts={"sha256": "two"}),
+        "seed": replace(spec, config=replace(config, seed=9)),
+    }
+    for key, changed in changes.items():
+        with pytest.raises(UsageError, match=f"{key} changed"):
+            execute(PrefixEngine(), changed, tmp_path / "run", go_on=True)
+    execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)  # nothing is missing, nothing changes
+    assert Counter(row["complete"] for row in measured(tmp_path / "run")) == {True: 4}
+    run_json = (tmp_path / "run" / "run.json").read_text()
+    (tmp_path / "run" / "run.json").write_text(run_json.replace('"state": "complete"', '"state": "failed"'))
+    with pytest.raises(UsageError, match="truth changed"):
+        execute(PrefixEngine(Truth(alpha=0.9)), spec, tmp_path / "run", go_on=True)
+
+
+def test_an_existing_run_is_never_overwritten(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").write_text('{"schema": "specprof.run/1", "state": "complete"}')
+    process = subprocess.run(
+        [sys.executable, "-m", "specprof", "run", "--engine", "simulated-prefix", "--prompts", "-", "--out", folder],
+        input='{"prompt": "hi"}',
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 2
+    assert "already holds a run" in process.stderr
+    assert "--resume" in process.stderr
