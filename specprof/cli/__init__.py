@@ -1,1 +1,57 @@
+"""The command line: one file per command; each parses, calls one function and chooses the exit code."""
 
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from specprof.cli.app import app
+from specprof.config import load_config
+from specprof.errors import Exit, SpecprofError
+
+# What the operating system says about the user's machine, not about our code.
+_ENVIRONMENT_ERRNOS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EDQUOT)
+
+
+def main() -> None:
+    """The `specprof` command."""
+    sys.exit(invoke(sys.argv[1:]))
+
+
+def invoke(argv: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every failure becomes `error:` and `hint:` lines on stderr."""
+    debug = "--debug" in argv or bool(os.environ.get("SPECPROF_DEBUG"))
+    try:
+        asks_only = not argv or any(flag in argv for flag in ("--help", "--version"))
+        defaults = {} if asks_only else load_config(Path.cwd(), os.environ).default_map()
+        code = app(args=list(argv), prog_name="specprof", standalone_mode=False, default_map=defaults)
+        return code if isinstance(code, int) else Exit.OK
+    except KeyboardInterrupt:
+        return _complain("interrupted", None, Exit.INTERRUPTED)
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        return _explain(error)
+
+
+def _explain(error: Exception) -> int:
+    if isinstance(error, SpecprofError):
+        return _complain(str(error), error.hint, error.exit_code)
+    if isinstance(error, OSError) and error.errno in _ENVIRONMENT_ERRNOS:
+        hint = "free some space or choose another folder"
+        return _complain(f"`{error.filename}`: {error.strerror}", hint, Exit.ENVIRONMENT)
+    if hasattr(error, "format_message"):  # the parser's own errors; which package they live in depends on typer
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "specprof"
+        return _complain(error.format_message(), f"see `{command} --help`", Exit.USAGE)
+    message = f"internal error: {type(error).__name__}: {error}"
+    return _complain(message, "run it again as `specprof --debug …` and report the traceback", Exit.INTERNAL)
+
+
+def _complain(message: str, hint: str | None, code: Exit) -> int:
+    sys.stderr.write(f"error: {message}\n")
+    if hint:
+        sys.stderr.write(f"hint: {hint}\n")
+    return code

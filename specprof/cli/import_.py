@@ -1,0 +1,31 @@
+"""`specprof import`: rounds recorded elsewhere become a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specprof.cli import common
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="One request per line; `-` is stdin.")],
+    out: Annotated[Path, typer.Option(help="The run directory to create.")],
+    skip_bad: common.SkipBad = False,
+) -> None:
+    """Turn a JSONL file of rounds into a run directory.
+
+    Example: specprof import rounds.jsonl --out runs/rounds
+    """
+    from specprof.importers import import_native
+
+    summary = import_native(file, out, skip_bad=skip_bad)
+    for problem in summary.skipped:
+        typer.echo(f"warning: skipped {problem}", err=True)
+    if summary.unbalanced:
+        typer.echo(
+            f"warning: {summary.unbalanced} requests are unbalanced: their rounds do not add up to the response\n"
+            "hint: the report flags them; check how the source counts",
+            err=True,
+        )
+    typer.echo(f"imported {len(summary.requests):,} requests\nspecprof report {out}")

@@ -1,0 +1,35 @@
+"""What a person sees while a run goes on; nothing where stderr is not a terminal."""
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+
+from specprof.records import Request
+
+
+class Progress:
+    """A callable for `execute`: one bar, the task and arm of the last request beside it."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._bar = Bar(*columns, console=console, disable=not console.is_terminal)
+        self._id: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        self._id = self._bar.add_task("loading", total=None)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, request: Request, done: int, total: int) -> None:
+        if self._id is not None:
+            what = request.phase if request.phase != "measure" else f"{request.task} {request.arm}"
+            self._bar.update(self._id, completed=done, total=total, description=what)

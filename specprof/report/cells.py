@@ -1,0 +1,89 @@
+"""How a figure looks: shared by every report that is read by people."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from specprof.analysis.estimate import Estimate
+from specprof.analysis.evaluate import ArmReport, BucketReport, to_dict
+
+MISSING = "–"
+DECISION = ("task", "n", "accepted/round", "p10", "needs", "speed-up", "basis", "verdict", "flags")
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    return MISSING if value is None else f"{value:.{digits}f}"
+
+
+def interval(estimate: Estimate | None, digits: int = 2) -> str:
+    """`1.42 [1.10, 1.74]`; the value alone where there is no interval."""
+    return MISSING if estimate is None else interval_of(estimate.value, estimate.low, estimate.high, digits)
+
+
+def interval_of(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
+    if value is None or low is None or high is None:
+        return number(value, digits)
+    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def label(row: BucketReport) -> str:
+    """The row's place: task, prompt and response bucket and labels that it fixes; `all` for the overall row."""
+    parts = [row.task, row.prompt and f"p {row.prompt}", row.response and f"r {row.response}", *row.labels.values()]
+    return " · ".join(part for part in parts if part) or "all"
+
+
+def speedup(row: BucketReport) -> Estimate | None:
+    """The speed-up that the verdict rests on; where it rests on nothing, the measured one if there is one."""
+    if row.basis == "cost" or row.measured is None:
+        return row.cost.speedup
+    return row.measured.decode
+
+
+def decision(row: BucketReport) -> list[str]:
+    """One row of the decision table, in the order of `DECISION`."""
+    return [
+        label(row),
+        f"{row.requests:,}",
+        interval(row.mean_accepted),
+        number(row.accepted_p10.value),
+        number(row.cost.threshold.value),
+        interval(speedup(row)),
+        row.basis or MISSING,
+        row.verdict or MISSING,
+        " ".join(row.flags),
+    ]
+
+
+def decision_rows(arm: ArmReport) -> list[BucketReport]:
+    """The tasks, then everything together."""
+    return [*arm.tasks, arm.overall]
+
+
+def title(arm: ArmReport) -> str:
+    draft = f", draft {arm.draft}" if arm.draft else ""
+    return f"{arm.run_id} · {arm.arm} (method {arm.method}, k = {arm.k}{draft}, temperature {arm.temperature:g})"
+
+
+def affordable(rows: Iterable[BucketReport]) -> str:
+    """What a task can pay per drafted token before it loses: needs no costs."""
+    return ", ".join(f"{label(row)} {interval(row.affordable_overhead)}" for row in rows)
+
+
+def figures(row: BucketReport) -> Iterator[tuple[str, str]]:
+    """Every figure of a row under its contract name, for `--detail`."""
+    yield from flatten(to_dict(row))
+
+
+def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in values.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and set(value) == {"value", "low", "high", "n", "reason"}:
+            estimate = Estimate(**value)
+            yield name, interval(estimate, 3) + (f"  ({estimate.reason})" if estimate.reason else "")
+        elif isinstance(value, Mapping):
+            yield from flatten(value, f"{name}.")
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            yield name, " ".join(number(item["value"], 3) for item in value)
+        elif isinstance(value, list):
+            yield name, " ".join(str(item) for item in value) or MISSING
+        else:
+            yield name, MISSING if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
