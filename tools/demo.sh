@@ -1,0 +1,18 @@
+#!/bin/sh
+# The main job on a real model: plain decoding against prompt lookup, interleaved, per task; then the report.
+# usage: demo.sh BIN CACHE RUN THREADS
+set -eu
+bin=$1 cache=$2 run=$3 threads=$4
+export OMP_NUM_THREADS="$threads"
+
+echo "converting the demo model (once, about 20 s) …" >&2
+model=$("$bin/python" -m specprof.demo "$cache")
+"$bin/specprof" run --model "$model" --method prompt_lookup --k 4 --baseline --dtype float32 --threads "$threads" \
+    --prompts sample_prompts/summarise.jsonl --prompts sample_prompts/code.jsonl --prompts sample_prompts/chat.jsonl \
+    --limit 12 --max-new-tokens 48 --out "$run" >/dev/null
+"$bin/specprof" report "$run"
+cat <<END
+
+Next, put a promise on it (exit code 0 kept, 1 broken, 3 undecided):
+  $bin/specprof gate $run --rule 'task=summarise: measured.decode > 1.1'
+END
