@@ -1,0 +1,39 @@
+"""Disks that fail, for tests of what a user sees then."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+SMALL_BYTES = 512 << 10
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 512 KiB."""
+    yield from _mounted(tmp_path / "small")
+
+
+@pytest.fixture
+def freezable(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """A folder and a call that makes it read-only, for root too."""
+    folder = tmp_path / "frozen"
+    for _ in _mounted(folder):
+        yield folder, lambda: _mount("-o", "remount,ro", str(folder))
+
+
+def _mounted(folder: Path) -> Iterator[Path]:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    folder.mkdir()
+    _mount("-t", "tmpfs", "-o", f"size={SMALL_BYTES}", "tmpfs", str(folder))
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def _mount(*arguments: str) -> None:
+    done = subprocess.run(["mount", *arguments], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"cannot mount here: {done.stderr.strip()}")
