@@ -1,0 +1,100 @@
+"""One row of the report from one selection of requests."""
+
+from specprof.analysis import flags, metrics, speedup
+from specprof.analysis.buckets import Cell
+from specprof.analysis.contract import BucketReport, Cost, Rule
+from specprof.analysis.cost import Costs
+from specprof.analysis.decision import decided, unjudged
+from specprof.analysis.estimate import Estimate
+from specprof.analysis.frame import Frame
+from specprof.analysis.latency import latency
+from specprof.analysis.measured import measure
+from specprof.analysis.positions import count_positions, survival
+
+NO_COSTS = Estimate.missing("no costs: pass --alpha and --beta, or calibrate")
+
+
+def bucket(
+    frame: Frame,
+    baseline: Frame | None,
+    costs: Costs | None,
+    *,
+    cell: Cell = Cell(),  # noqa: B008 - immutable
+    paired: Frame | None = None,
+    adaptive: bool = False,
+    reference: bool = False,
+) -> BucketReport:
+    """The report row of the requests in `frame`; unfinished and skipped ones are counted apart.
+
+    `baseline` holds the plain-decoding requests to compare with, None in a run without that arm. `paired` are the
+    requests to compare with it where they are not those of `frame` (cells by response length go by the baseline's).
+    `adaptive`: k follows the drafter's confidence. `reference`: this is the baseline arm itself.
+    """
+    counted = frame.select(frame.counted)
+    compared = (counted if paired is None else paired.select(paired.counted)).requests
+    plain = None if baseline is None else baseline.requests.take(baseline.counted)
+    rule, cost = _rule(counted, costs), _cost(counted, costs)
+    measured = None if plain is None else measure(compared, plain)
+    raised = flags.of_requests(counted, costs, plain, compared) | ({"adaptive-k"} if adaptive else set())
+    decision = unjudged(frame, raised) if reference else decided(frame, rule, cost, measured, raised)
+    sums, positions = counted.sums, count_positions(counted.rounds)
+    return BucketReport(
+        task=cell.task,
+        prompt=cell.prompt,
+        response=cell.response,
+        labels=dict(cell.labels),
+        requests=len(counted),
+        clusters=counted.clusters,
+        rounds=int(sums.rounds.sum()),
+        proposed=int(sums.proposed.sum()),
+        drafted=int(sums.drafted.sum()),
+        accepted=int(sums.accepted.sum()),
+        emitted=int(sums.emitted.sum()),
+        regenerations=int(sums.regenerations.sum()),
+        censored=int(sums.censored.sum()),
+        excluded=_excluded(frame),
+        mean_accepted=metrics.mean_accepted(counted),
+        mean_accepted_drafting=metrics.mean_accepted_drafting(counted),
+        mean_accepted_per_request=metrics.mean_accepted_per_request(counted),
+        mean_accepted_capped=metrics.mean_accepted_capped(counted),
+        tokens_per_round=metrics.tokens_per_round(counted),
+        acceptance_rate=metrics.acceptance_rate(counted),
+        draft_coverage=metrics.draft_coverage(counted),
+        accepted_p10=metrics.accepted_quantile(counted, 0.1),
+        accepted_p50=metrics.accepted_quantile(counted, 0.5),
+        accepted_p90=metrics.accepted_quantile(counted, 0.9),
+        accepted_p99=metrics.accepted_quantile(counted, 0.99),
+        survival=survival(counted, positions),
+        reached=tuple(positions.reached.tolist()),
+        rule=rule,
+        cost=cost,
+        cost_per_round=NO_COSTS if costs is None else speedup.cost_per_round(counted, costs),
+        measured=measured,
+        latency=latency(counted),
+        affordable_overhead=metrics.acceptance_rate(counted),
+        below_break_even=NO_COSTS if costs is None else speedup.below_break_even(counted, costs),
+        largest_request_share=metrics.largest_request_share(counted),
+        verdict=decision.verdict,
+        basis=decision.basis,
+        flags=decision.flags,
+        notes=decision.notes,
+    )
+
+
+def _rule(frame: Frame, costs: Costs | None) -> Rule:
+    threshold = NO_COSTS if costs is None else speedup.rule_threshold(frame, costs)
+    accepted = metrics.mean_accepted(frame)
+    return Rule(threshold, None if threshold.value is None else accepted.above(threshold.value))
+
+
+def _cost(frame: Frame, costs: Costs | None) -> Cost:
+    if costs is None:
+        return Cost(NO_COSTS, NO_COSTS, None, None)
+    gain = speedup.speedup(frame, costs)
+    return Cost(speedup.cost_threshold(frame, costs), gain, gain.above(1), costs.regime)
+
+
+def _excluded(frame: Frame) -> dict[str, int]:
+    """Rounds and requests left out, by reason, over finished and skipped requests."""
+    totals = {reason: int(counts[frame.requests.complete].sum()) for reason, counts in frame.excluded.items()}
+    return {reason: count for reason, count in totals.items() if count}

@@ -1,0 +1,68 @@
+"""Which flags of the closed list a bucket raises."""
+
+from specprof.analysis.columns import Bools, equals
+from specprof.analysis.cost import Costs
+from specprof.analysis.estimate import Estimate
+from specprof.analysis.frame import Frame, Requests
+from specprof.analysis.measured import length_shift
+from specprof.analysis.metrics import largest_request_share
+from specprof.analysis.speedup import has_losing_tail
+from specprof.analysis.verdict import ENOUGH
+from specprof.records import FLAGS
+
+CUT_SHARE = 0.2
+RUNAWAY_SHARE = 0.1
+
+
+def of_requests(frame: Frame, costs: Costs | None, baseline: Requests | None, paired: Requests) -> set[str]:
+    """Flags that the requests raise by themselves. `paired` is what is compared with `baseline`."""
+    raised = {
+        "thin": frame.clusters < ENOUGH,
+        "tail": costs is not None and has_losing_tail(frame, costs),
+        "length-shift": baseline is not None and length_shift(paired, baseline),
+        "right-censored": _right_censored(frame),
+        "unbalanced": unbalanced(frame).any(),
+        "runaway": _runaway(frame),
+        "lossy": frame.requests.lossy.any(),
+    }
+    return {flag for flag, holds in raised.items() if holds}
+
+
+def of_verdict(
+    verdict: str, basis: str | None, rule: bool | None, cost: bool | None, speedup: Estimate, decode: Estimate | None
+) -> set[str]:
+    """Flags that the readings raise against each other; `rule` and `cost` say whether each inequality holds."""
+    raised = {
+        "unpriced": verdict == "unpriced",
+        "disputed": basis == "cost" and rule is not None and cost is not None and rule != cost,
+        "model-mismatch": decode is not None and _disjoint(decode, speedup),
+    }
+    return {flag for flag, holds in raised.items() if holds}
+
+
+def in_order(raised: set[str]) -> tuple[str, ...]:
+    return tuple(flag for flag in FLAGS if flag in raised)
+
+
+def unbalanced(frame: Frame) -> Bools:
+    """Requests with rounds that do not add up to the response."""
+    s, r = frame.sums, frame.requests
+    odd: Bools = (s.rounds > 0) & (r.response_tokens != r.first_tokens + s.emitted)
+    return odd
+
+
+def _right_censored(frame: Frame) -> bool:
+    cut = equals(frame.requests.finish_reason, "length")
+    return len(frame) > 0 and bool(cut.mean() > CUT_SHARE)
+
+
+def _runaway(frame: Frame) -> bool:
+    """A share that would stand out even if the request were three times as long as the mean."""
+    share = largest_request_share(frame)
+    return share is not None and share > max(RUNAWAY_SHARE, 3 / len(frame))
+
+
+def _disjoint(one: Estimate, other: Estimate) -> bool:
+    if one.low is None or one.high is None or other.low is None or other.high is None:
+        return False
+    return one.high < other.low or other.high < one.low
