@@ -15,4 +15,5 @@ def load(run: str | Path) -> "pd.DataFrame":
     included (`complete` is False for unfinished ones). Raises `UsageError` where `run` is no run directory."""
     from specprof.store.read import read_run
 
-    return read_run(Path(run)).table.to_pandas()
+    frame: pd.DataFrame = read_run(Path(run)).table.to_pandas()
+    return frame

@@ -67,6 +67,10 @@ class Round:
             return f"width {self.width} is below drafted {self.drafted}"
         if self.accepted_raw is not None and self.accepted_raw < self.accepted:
             return f"accepted_raw {self.accepted_raw} is below accepted {self.accepted}"
+        for name in ("confidence", "target_prob", "draft_ids"):
+            entries = getattr(self, name)
+            if entries is not None and len(entries) != self.proposed:
+                return f"{len(entries)} entries of {name} for {self.proposed} proposed tokens"
         return None
 
 

@@ -8,6 +8,7 @@ def test_my_engine_keeps_the_contract():
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from specprof.capture.plan import plan
@@ -24,12 +25,17 @@ PROMPTS = (
 
 
 def assert_engine_contract(
-    factory: Callable[[], Engine], *, arm: Arm | None = None, prompts: Sequence[Prompt] = PROMPTS, max_tokens: int = 12
+    factory: Callable[[], Engine],
+    *,
+    model: str | None = None,
+    arm: Arm | None = None,
+    prompts: Sequence[Prompt] = PROMPTS,
+    max_tokens: int = 12,
 ) -> None:
     """Run the engine of `factory` on a few jobs and assert every promise that the rest of specprof rests on.
 
-    `arm` is the speculative arm to try (default: the engine's first method with k = 3); `prompts` replaces the two
-    built-in ones where a model needs its own words. Raises `AssertionError` with the promise that was broken.
+    `model` is the target of an engine that loads one, `arm` the speculative arm to try (default: the engine's first
+    method with k = 3); `prompts` replaces the two built-in ones. Raises `AssertionError` with the broken promise.
     """
     engine = factory()
     assert isinstance(engine, Engine), "the engine lacks a member of `specprof.engines.base.Engine`"
@@ -38,7 +44,7 @@ def assert_engine_contract(
     arms = [arm or Arm(id="speculative", method=method, k=3)]
     if "none" in engine.capabilities.methods:
         arms.append(Arm(id=BASELINE, method="none"))
-    config = EngineConfig(arms=tuple(arms), max_tokens=max_tokens)
+    config = EngineConfig(arms=tuple(arms), model=model, max_tokens=max_tokens)
     engine.check(config)
     _refuses_a_wrong_arm(factory(), config, arms[0])
     jobs = plan(prompts, arms, max_tokens=max_tokens)
@@ -54,7 +60,7 @@ def assert_engine_contract(
 
 
 def _refuses_a_wrong_arm(engine: Engine, config: EngineConfig, arm: Arm) -> None:
-    wrong = EngineConfig(arms=(Arm(id="wrong", method="no-such-method", k=arm.k),), max_tokens=config.max_tokens)
+    wrong = replace(config, arms=(Arm(id="wrong", method="no-such-method", k=arm.k),))
     refused = ""
     try:
         engine.check(wrong)

@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("patient", deadline=None, max_examples=50)  # a busy machine is no fault
+settings.load_profile("patient")
 
 SMALL_BYTES = 512 << 10
 

@@ -1,7 +1,7 @@
 """Every figure of a report on 2,000 simulated requests against the truth that the simulation obeys.
 
-Two references, neither of which uses the package's arithmetic: exact expectations by dynamic programming over the tokens
-that are left, and for what depends on a request's own distribution a plain re-simulation of 20,000 requests.
+Two references, neither of which uses the package's arithmetic: exact expectations by dynamic programming over the
+tokens that are left, and for what depends on a request's own distribution a plain re-simulation of 20,000 requests.
 """
 
 import math

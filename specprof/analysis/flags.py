@@ -8,7 +8,7 @@ from specprof.analysis.measured import length_shift
 from specprof.analysis.metrics import largest_request_share
 from specprof.analysis.speedup import has_losing_tail
 from specprof.analysis.verdict import ENOUGH
-from specprof.records import FLAGS
+from specprof.records import BASELINE, FLAGS
 
 CUT_SHARE = 0.2
 RUNAWAY_SHARE = 0.1
@@ -45,9 +45,10 @@ def in_order(raised: set[str]) -> tuple[str, ...]:
 
 
 def unbalanced(frame: Frame) -> Bools:
-    """Requests with rounds that do not add up to the response."""
+    """Requests whose rounds do not add up to the response. Plain decoding need not have rounds."""
     s, r = frame.sums, frame.requests
-    odd: Bools = (s.rounds > 0) & (r.response_tokens != r.first_tokens + s.emitted)
+    speaks = (s.rounds > 0) | ~equals(r.arm, BASELINE)
+    odd: Bools = speaks & (r.response_tokens != r.first_tokens + s.emitted)
     return odd
 
 

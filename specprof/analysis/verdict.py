@@ -20,14 +20,13 @@ def decide(speedup: Estimate, margin: float) -> str:
 
 def judge(measured: Estimate | None, cost: Estimate | None) -> tuple[str, str | None]:
     """The verdict and its basis; None for what the run does not have. A measured pair goes before the model, unless it
-    is both small and undecided and the model decides."""
+    is both small and undecided."""
     if measured is None or measured.value is None:
         return ("unpriced", None) if cost is None else (decide(cost, MARGIN["cost"]), "cost")
     verdict = decide(measured, MARGIN["measured"])
     if verdict in SETTLED or (measured.n or 0) >= ENOUGH or cost is None:
         return verdict, "measured"
-    modelled = decide(cost, MARGIN["cost"])
-    return (modelled, "cost") if modelled in SETTLED else ("undecided", "measured")
+    return decide(cost, MARGIN["cost"]), "cost"
 
 
 def what_would_settle(speedup: Estimate, margin: float) -> str:

@@ -35,11 +35,12 @@ def costs(alpha: float | None, beta: float | None, alpha_round: float | None, ph
 def read(paths: Sequence[Path], skip_bad: bool) -> "list[RunData]":
     """The runs, ready for analysis; what had to be skipped is said on stderr."""
     from specprof.analysis.evaluate import RunData
+    from specprof.analysis.frame import COLUMNS
     from specprof.store.read import read_run
 
     runs = []
     for path in paths:
-        run = read_run(path, skip_bad=skip_bad)
+        run = read_run(path, skip_bad=skip_bad, columns=COLUMNS)
         for problem in run.problems:
             typer.echo(f"warning: {problem}", err=True)
         runs.append(RunData(info=run.info, state=run.state, table=run.table))

@@ -42,7 +42,7 @@ def report(
     if as_json + csv + (format is Format.MARKDOWN) > 1:
         raise UsageError("`--json`, `--csv` and `--format markdown` exclude each other", "choose one")
     costs = common.costs(alpha, beta, alpha_round, phi)
-    keys = tuple(key.strip() for key in by.split(",") if key.strip())
+    keys = tuple(key.strip() for key in by.split(","))
     result = document(common.read(runs, skip_bad), costs=costs, by=keys, arms=arm)
     if as_json:
         typer.echo(to_json.render(result))

@@ -38,7 +38,8 @@ class Outcome:
 def judge(run: RunData, rules: Sequence[Rule], costs: Costs | None, *, allow_partial: bool = False) -> list[Outcome]:
     """The outcomes in the order of the rules. Raises `UsageError` for a selection that matches nothing or an unknown
     metric. A run that is not complete is inconclusive unless `allow_partial`."""
-    outcomes = [outcome for rule in rules for outcome in _outcomes(run, rule, costs)]
+    arms = arms_of(run, costs)
+    outcomes = [outcome for rule in rules for outcome in _outcomes(arms, rule)]
     if run.state == "complete" or allow_partial:
         return outcomes
     return [replace(o, outcome="inconclusive", advice=PARTIAL.format(state=run.state)) for o in outcomes]
@@ -63,8 +64,7 @@ def gate_document(run: RunData, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _outcomes(run: RunData, rule: Rule, costs: Costs | None) -> Iterator[Outcome]:
-    arms = arms_of(run, costs)
+def _outcomes(arms: Sequence[Arm], rule: Rule) -> Iterator[Outcome]:
     known = [arm.id for arm in arms]
     wanted = rule.where.get("arm")
     if wanted is not None and wanted not in known:

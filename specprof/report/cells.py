@@ -59,8 +59,10 @@ def decision_rows(arm: ArmReport) -> list[BucketReport]:
 
 
 def title(arm: ArmReport) -> str:
-    draft = f", draft {arm.draft}" if arm.draft else ""
-    return f"{arm.run_id} · {arm.arm} (method {arm.method}, k = {arm.k}{draft}, temperature {arm.temperature:g})"
+    """What is known of an arm; an imported one may tell little."""
+    known = {"method": arm.method, "k": arm.k, "draft": arm.draft, "temperature": arm.temperature}
+    settings = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
+    return f"{arm.run_id} · {arm.arm} ({settings})"
 
 
 def affordable(rows: Iterable[BucketReport]) -> str:

@@ -56,9 +56,11 @@ def _life(segments: list[Segment], writer: str) -> Iterator[Attempt]:
     for segment in sorted(segments, key=lambda segment: segment.header.sequence if segment.header else 0):
         for kind, key, payload in segment.frames:
             if kind == BEGIN:
-                if key in open:
-                    yield open.pop(key).attempt()
-                open[key] = _Open(decode_fields(payload) | {"writer": writer})
+                fields = decode_fields(payload) | {"writer": writer}
+                earlier = open.pop(key, None)
+                if earlier and earlier.fields["request_id"] != fields["request_id"]:
+                    yield earlier.attempt()
+                open[key] = _Open(fields)  # begun again under its own id, a request starts over
             if (request := open.get(key)) is None:
                 continue
             request.paths.add(segment.path)

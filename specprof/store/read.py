@@ -15,7 +15,7 @@ from specprof.spool import Attempt, Segment, read_attempts, scan_segment
 from specprof.spool.read import damaged
 from specprof.store.check import CHECKED
 from specprof.store.run import effective_state, read_info
-from specprof.store.schema import SCHEMA, fault, rows
+from specprof.store.schema import SCHEMA, rows
 from specprof.store.shard import Problems, read_shards
 
 _JOB = ["prompt_id", "sample", "arm", "phase"]
@@ -55,7 +55,7 @@ def _spooled(folder: Path, problems: Problems) -> dict[str, Request]:
     for attempt in read_attempts(_segments(folder, problems)):
         request = attempt.request
         other = attempts.get(request.request_id)
-        if wrong := fault(request):
+        if wrong := request.problem():
             problems.add(DamagedError(f"{_place(attempt)}: request `{request.request_id}`, {wrong}", _SKIP))
         elif other is None or not other.request.complete:
             attempts[request.request_id] = attempt

@@ -112,16 +112,6 @@ def rows(requests: Iterable[Request]) -> pa.Table:
     return pa.Table.from_arrays([pa.array(_cells(batch, f.name), f.type) for f in SCHEMA], schema=SCHEMA)
 
 
-def fault(request: Request) -> str | None:
-    """What would make `request` spoil a shard; None for a sound one."""
-    for index, round in enumerate(request.rounds):
-        for name in PER_TOKEN:
-            entries = getattr(round, name)
-            if entries is not None and len(entries) != round.proposed:
-                return f"round {index}: {len(entries)} entries of {name} for {round.proposed} proposed tokens"
-    return request.problem()
-
-
 def _cells(batch: Sequence[Request], name: str) -> list[Any]:
     if name in PER_ROUND:
         return [_per_round(request, name) for request in batch]

@@ -14,7 +14,7 @@ from specprof.errors import DamagedError, SpecprofError
 from specprof.records import Request
 from specprof.spool import Attempt, Segment, read_attempts, scan_segment, sync, writing_to
 from specprof.store.run import read_info
-from specprof.store.schema import RUN_KEY, SCHEMA, fault, rows
+from specprof.store.schema import RUN_KEY, SCHEMA, rows
 
 
 def write_shard(run_dir: Path, writer: str, requests: Iterable[Request]) -> Path:
@@ -43,7 +43,7 @@ def _seal_writer(run_dir: Path, writer: str, segments: list[Segment]) -> Path | 
     attempts = read_attempts(segments)
     sealed = _sealed_ids(run_dir, writer)
     requests = (a.request for a in attempts if a.request.complete and a.request.request_id not in sealed)
-    fresh = {request.request_id: request for request in requests if fault(request) is None}
+    fresh = {request.request_id: request for request in requests if request.problem() is None}
     shard = _write_shard(run_dir, writer, fresh.values()) if fresh else None
     with writing_to(run_dir):
         for segment in _done(segments, attempts, sealed | fresh.keys()):

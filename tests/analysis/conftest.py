@@ -3,14 +3,10 @@
 from itertools import starmap
 
 import pytest
-from hypothesis import settings
 
 from specprof.analysis.frame import Frame
 from specprof.records import Request, Round
 from specprof.store.schema import rows
-
-settings.register_profile("patient", deadline=None, max_examples=50)  # a busy machine is no fault
-settings.load_profile("patient")
 
 
 def _request(id, drafted=(), accepted=(), *, emitted=None, rounds=None, **values):

@@ -44,7 +44,8 @@ def test_rounds_that_do_not_add_up_to_the_response_are_unbalanced(raised, reques
 
 
 def test_plain_decoding_has_no_rounds_to_balance(raised, request_):
-    assert raised(request_("a", response_tokens=40)) == set()
+    assert raised(request_("a", response_tokens=40, arm="baseline")) == set()
+    assert raised(request_("a", response_tokens=40)) == {"unbalanced"}
 
 
 def test_a_request_of_a_tenth_of_all_rounds_or_three_times_the_mean_is_a_runaway(raised, request_):

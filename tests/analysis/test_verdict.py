@@ -35,7 +35,7 @@ def test_without_an_interval_nothing_is_decided():
         (WIN, LOSE, ("enable", "measured")),  # the measured pair goes first
         (speed(1.2, 1.4, n=5), LOSE, ("enable", "measured")),  # few, but settled
         (FEW, LOSE, ("disable", "cost")),  # few and open: the model decides
-        (FEW, OPEN, ("undecided", "measured")),
+        (FEW, OPEN, ("undecided", "cost")),
         (FEW, None, ("undecided", "measured")),
         (OPEN, WIN, ("undecided", "measured")),  # enough clusters to believe that it is open
         (None, WIN, ("enable", "cost")),

@@ -72,7 +72,18 @@ def test_frames_whose_beginning_was_sealed_are_left_out(straddling):
     assert [request.request_id for request in requests(straddling)] == ["r2"]
 
 
-def test_a_key_that_begins_again_ends_the_first_as_incomplete(tmp_path, identity):
+def test_a_request_that_begins_again_under_its_own_id_starts_over(tmp_path, identity, three_of_five):
+    with SpoolWriter(tmp_path, "w") as writer:
+        writer.begin(1, identity(1))
+        writer.round(1, Round(5, 5, 0, 1))
+        writer.begin(1, identity(1))
+        writer.round(1, three_of_five)
+        writer.end(1, END | {"response_tokens": 5})
+    (request,) = requests(tmp_path)
+    assert (request.complete, request.rounds) == (True, (three_of_five,))
+
+
+def test_a_key_that_begins_another_request_ends_the_first_as_incomplete(tmp_path, identity):
     with SpoolWriter(tmp_path, "w") as writer:
         writer.begin(1, identity(1))
         writer.begin(1, identity(2))

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from specprof.records import Request, Round
-from specprof.store.schema import REQUIRED, SCHEMA, fault, rows
+from specprof.store.schema import REQUIRED, SCHEMA, rows
 
 # The columns of the design's version 1, in its order.
 COLUMNS = """request_id engine_request_id prompt_id conversation_id turn sample seed arm arm_order block phase task
@@ -67,6 +67,6 @@ def test_the_time_of_a_stopped_process_is_capped_not_an_overflow(request_of):
 
 
 def test_a_list_that_does_not_fit_the_proposal_is_a_fault(request_of):
-    assert fault(request_of(1)) is None
-    wrong = fault(request_of(1, rounds=(Round(2, 2, 0, 1, draft_ids=(7,)),)))
+    assert request_of(1).problem() is None
+    wrong = request_of(1, rounds=(Round(2, 2, 0, 1, draft_ids=(7,)),)).problem()
     assert wrong == "round 0: 1 entries of draft_ids for 2 proposed tokens"
