@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 STAMP := $(shell date +%Y%m%d-%H%M%S)
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo test lint bench gpu-check clean
+.PHONY: demo test lint docs bench gpu-check clean
 
 demo: $(VENV)/demo.stamp
 	@sh tools/demo.sh $(BIN) $(CACHE) runs/demo-$(STAMP) $(THREADS)
@@ -23,6 +23,10 @@ lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The generated parts of README.md and docs/; a test holds them against the code.
+docs: $(VENV)/dev.stamp
+	$(BIN)/python tools/docs.py
 
 bench: $(VENV)/dev.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python tools/bench.py $(CACHE)

@@ -1,9 +1,11 @@
-"""Disks that fail, for tests of what a user sees then."""
+"""What many tests share: disks that fail, and tiny models (in `support/`, which pytest puts on the path)."""
 
+import importlib
 import os
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -41,3 +43,21 @@ def _mount(*arguments: str) -> None:
     done = subprocess.run(["mount", *arguments], capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"cannot mount here: {done.stderr.strip()}")
+
+
+@pytest.fixture(scope="session")
+def tiny() -> Any:
+    """The builders of tiny models; skips where torch and transformers are not installed."""
+    for package in ("torch", "transformers"):
+        pytest.importorskip(package, reason="needs the extra `hf`")
+    return importlib.import_module("tiny_models")
+
+
+@pytest.fixture(scope="session")
+def bench(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return tiny.Bench(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="session")
+def bench_on(tiny: Any, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    return lambda device: tiny.Bench(tmp_path_factory.mktemp("models"), device)

@@ -4,13 +4,18 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import slow_run
 
+from specprof.capture.session import Spec, execute
+from specprof.engines.simulated import PrefixEngine, Truth
+from specprof.errors import UsageError
 from specprof.store.read import read_run
 
-SCRIPT = Path(__file__).with_name("slow_run.py")
+SCRIPT = Path(slow_run.__file__)
 PLANNED = {(f"p{i}", sample, arm) for i in range(20) for sample in range(2) for arm in ("sim", "baseline")}
 
 
@@ -96,17 +101,6 @@ def test_a_report_can_be_read_while_the_run_goes_on(tmp_path):
 
 
 def test_what_changed_is_named_when_a_run_cannot_be_resumed(tmp_path):
-    sys.path.insert(0, str(SCRIPT.parent))
-    try:
-        import slow_run
-    finally:
-        sys.path.pop(0)
-    from dataclasses import replace
-
-    from specprof.capture.session import Spec, execute
-    from specprof.engines.simulated import PrefixEngine, Truth
-    from specprof.errors import UsageError
-
     config = slow_run.EngineConfig(arms=slow_run.ARMS, max_tokens=8)
     jobs = slow_run.plan(slow_run.PROMPTS[:2], slow_run.ARMS, max_tokens=8)
     spec = Spec("slow", config, jobs, {"sha256": "one"})

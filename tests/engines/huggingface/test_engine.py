@@ -69,7 +69,7 @@ def test_several_drafts_run_side_by_side(bench):
 
 
 def test_the_context_is_the_shortest_of_all_models(bench, tiny, tmp_path):
-    short = tiny.save(tiny.model(max_position_embeddings=64), tmp_path)
+    short = tiny.save(tiny.build_model(max_position_embeddings=64), tmp_path)
     assert described(bench, Arm(id="a", method="draft_model", draft=short, k=2))["context_tokens"] == 64
 
 

@@ -106,13 +106,13 @@ def test_a_model_that_cannot_be_assisted_is_refused_before_its_weights_load(benc
 
 def test_tokenizers_that_differ_are_refused_with_the_overlap(bench, tiny, tmp_path):
     """60 ids each, `<unk>` and `</s>` in common: 2 / 60 = 3.3 %."""
-    other = tiny.save(tiny.model(), tmp_path, tiny.tokenizer(prefix="v"))
+    other = tiny.save(tiny.build_model(), tmp_path, tiny.build_tokenizer(prefix="v"))
     with pytest.raises(UsageError, match=re.escape("3.3% of the tokens have the same id")) as caught:
         check(bench, Arm(id="a", method="draft_model", draft=other, k=2))
     assert "universal decoding is not offered yet" in caught.value.hint
 
 
 def test_one_tokenizer_over_two_vocabulary_sizes_is_refused(bench, tiny, tmp_path):
-    other = tiny.save(tiny.model(vocab=64), tmp_path)
+    other = tiny.save(tiny.build_model(vocab=64), tmp_path)
     with pytest.raises(UsageError, match=re.escape("(60 ids)") + ".*" + re.escape("(64 ids) differ: 100.0%")):
         check(bench, Arm(id="a", method="draft_model", draft=other, k=2))

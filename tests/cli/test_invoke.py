@@ -1,0 +1,105 @@
+"""What holds for every command: exit codes, the shape of an error, and what is never imported."""
+
+import errno
+import subprocess
+import sys
+
+import pytest
+
+import specprof
+from specprof.cli.app import app
+
+LOADED = """
+import sys
+from specprof.cli import invoke
+code = invoke(sys.argv[1:])
+print({} & set(sys.modules))
+sys.exit(code)
+"""
+
+
+def python(code, *argv):
+    return subprocess.run([sys.executable, "-c", code, *argv], capture_output=True, text=True)
+
+
+def test_help_and_version_import_nothing_heavy():
+    code = LOADED.format({"numpy", "pandas", "pyarrow", "scipy", "torch", "transformers"})
+    for argv in (["--help"], ["--version"], ["report", "--help"], ["run", "--help"], ["gate", "--help"]):
+        process = python(code, *argv)
+        assert process.returncode == 0, process.stderr
+        assert process.stdout.splitlines()[-1] == "set()", argv
+
+
+def test_judging_imports_no_torch(imported, tmp_path):
+    code = LOADED.format({"torch", "transformers"})
+    for argv in (["report"], ["gate", "--rule", "mean_accepted > 1"]):
+        assert python(code, argv[0], str(tmp_path / imported), *argv[1:]).stdout.splitlines()[-1] == "set()"
+
+
+def test_the_version_is_the_packages_own(cli):
+    assert cli("--version").out == f"specprof {specprof.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "words", "hint"),
+    [
+        (["reprot"], "No such command", "see `specprof --help`"),
+        (["report"], "RUN", "see `specprof report --help`"),
+        (["report", "nowhere"], "`nowhere` is not a run directory", "--out"),
+        (["report", "nowhere", "--alpha", "much"], "--alpha", "see `specprof report --help`"),
+        (["report", "nowhere", "--json", "--csv"], "exclude each other", "choose one"),
+        (["gate", "nowhere"], "no rules", "--rule"),
+        (["run", "--engine", "simulated-prefix"], "no prompts", "--prompts"),
+        (
+            ["run", "--engine", "hugingface", "--prompts", "p"],
+            "unknown engine `hugingface`",
+            "did you mean `huggingface`?",
+        ),
+        (["run", "--resume", "--prompts", "p"], "--resume", "--out RUN"),
+        (["import", "nowhere.jsonl", "--out", "x"], "nowhere.jsonl", ""),
+    ],
+)
+def test_a_usage_error_is_two_lines_and_exit_code_2(cli, argv, words, hint):
+    result = cli(*argv)
+    assert result.code == 2
+    assert result.out == ""
+    assert result.err.startswith("error: ")
+    assert words in result.err
+    assert hint in result.err
+    assert "Traceback" not in result.err
+
+
+def failing(monkeypatch, error):
+    def fail(*args, **kwargs):
+        raise error
+
+    monkeypatch.setattr("specprof.store.read.read_run", fail)
+
+
+def test_an_error_of_ours_never_exits_1(cli, monkeypatch):
+    failing(monkeypatch, ZeroDivisionError("division by zero"))
+    result = cli("report", "x")
+    assert result.code == 70
+    assert result.err.startswith("error: internal error: ZeroDivisionError: division by zero\nhint: ")
+    assert "Traceback" not in result.err
+
+
+def test_debug_shows_the_traceback(cli, monkeypatch):
+    failing(monkeypatch, ZeroDivisionError("division by zero"))
+    assert "Traceback" in cli("--debug", "report", "x").err
+
+
+def test_a_full_disk_is_the_environment(cli, monkeypatch):
+    failing(monkeypatch, OSError(errno.ENOSPC, "No space left on device", "/runs"))
+    result = cli("report", "x")
+    assert (result.code, result.err.splitlines()[0]) == (4, "error: `/runs`: No space left on device")
+
+
+def test_an_interrupt_is_130(cli, monkeypatch):
+    failing(monkeypatch, KeyboardInterrupt())
+    assert cli("report", "x").code == 130
+
+
+def test_every_command_has_an_example():
+    for command in app.registered_commands:
+        assert "Example: specprof " in command.callback.__doc__, command.name

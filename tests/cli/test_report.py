@@ -1,0 +1,93 @@
+import csv
+import io
+import json
+
+import pytest
+
+
+def test_the_decision_table_fits_100_columns_and_shows_the_decision(cli, imported):
+    result = cli("report", imported, "--alpha", 0.1, "--beta", 0.02)
+    assert result.code == 0
+    assert max(map(len, result.out.splitlines())) <= 100
+    (row,) = (line for line in result.out.splitlines() if line.strip().startswith("code"))
+    # a = 2, a* = 4 · 0.12 = 0.48, S = 3 / 1.48 = 2.03
+    for figure in ("24", "2.00 [2.00, 2.00]", "0.48", "2.03 [2.03, 2.03]", "enable (cost)"):
+        assert figure in row
+
+
+def test_without_costs_the_affordable_overhead_is_shown(cli, imported):
+    result = cli("report", imported)
+    assert "unpriced" in result.out
+    assert "affordable overhead per drafted token: code 0.50 [0.50, 0.50]" in result.out
+
+
+def test_the_json_is_one_document_with_the_contract_keys(cli, imported):
+    document = cli("report", imported, "--json").json
+    assert document["schema"] == "specprof.report/1"
+    assert [run["run_id"] for run in document["runs"]] == ["run"]
+    (arm,) = document["arms"]
+    assert (arm["arm"], arm["k"], arm["overall"]["tokens_per_round"]["value"]) == ("imported", 4, 3.0)
+    assert arm["overall"]["cost"]["speedup"]["reason"]
+
+
+def test_csv_has_a_row_per_level_and_every_figure(cli, imported):
+    rows = list(csv.DictReader(io.StringIO(cli("report", imported, "--csv").out)))
+    assert [row["level"] for row in rows] == ["overall", "task", "bucket"]
+    assert {row["mean_accepted.value"] for row in rows} == {"2.0"}
+    assert (rows[2]["prompt"], rows[2]["response"]) == ("0-128", "0-20")
+
+
+def test_markdown_is_a_table(cli, imported):
+    lines = cli("report", imported, "--format", "markdown").out.splitlines()
+    assert lines[2].count("|") == lines[3].count("|") == lines[4].count("|")
+    assert lines[4].startswith("| code | 24 | 2.00 [2.00, 2.00] |")
+
+
+def test_detail_shows_every_figure_of_every_bucket(cli, imported):
+    out = cli("report", imported, "--detail").out
+    for name in ("mean_accepted_capped", "draft_coverage", "survival", "latency.tpot_ms.p99", "rule.threshold"):
+        assert out.count(name) >= 3  # the task, the overall row and one bucket
+    assert "code · p 0-128 · r 0-20" in out
+
+
+def test_by_chooses_the_buckets(cli, imported):
+    (arm,) = cli("report", imported, "--json", "--by", "prompt").json["arms"]
+    assert [(row["task"], row["prompt"]) for row in arm["buckets"]] == [(None, "0-128")]
+    result = cli("report", imported, "--by", "colour")
+    assert result.code == 2
+    assert "`colour`" in result.err
+
+
+def test_only_the_arm_asked_for_is_reported(cli, imported):
+    assert cli("report", imported, "--arm", "imported").code == 0
+    result = cli("report", imported, "--arm", "importet")
+    assert result.code == 2
+    assert "did you mean `imported`?" in result.err
+
+
+def test_several_runs_are_reported_side_by_side(cli, imported, rounds):
+    cli("import", rounds, "--out", "other")
+    assert [arm["run_id"] for arm in cli("report", "run", "other", "--json").json["arms"]] == ["run", "other"]
+
+
+@pytest.mark.parametrize("flags", [(), ("--csv",), ("--format", "markdown")])
+def test_a_task_name_with_markup_and_pipes_is_printed_as_it_is(cli, tmp_path, flags):
+    line = {"request_id": "a", "task": "[red]a|b", "prompt_tokens": 1, "response_tokens": 2}
+    (tmp_path / "odd.jsonl").write_text(json.dumps(line | {"drafted": [2], "accepted": [1]}))
+    cli("import", "odd.jsonl", "--out", "odd")
+    result = cli("report", "odd", *flags)
+    assert result.code == 0
+    assert "[red]a" in result.out
+
+
+def test_a_damaged_shard_is_named_and_skipped_on_request(cli, imported, tmp_path):
+    (shard,) = (tmp_path / imported / "requests").glob("*.parquet")
+    (shard.parent / "part-zzz-00000.parquet").write_bytes(shard.read_bytes()[:-100])
+    result = cli("report", imported)
+    assert result.code == 2
+    assert "part-zzz-00000.parquet" in result.err
+    assert "--skip-bad" in result.err
+    skipped = cli("report", imported, "--skip-bad", "--json")
+    assert skipped.code == 0
+    assert "warning: " in skipped.err
+    assert skipped.json["arms"][0]["overall"]["requests"] == 24

@@ -1,0 +1,140 @@
+"""The contract kit passes engines that keep the contract and fails each kind of engine that does not."""
+
+from dataclasses import replace
+
+import pytest
+
+from specprof.engines.simulated import BlockEngine, PrefixEngine
+from specprof.errors import SpecprofError
+from specprof.records import Capabilities, Job, Round
+from specprof.testing import assert_engine_contract
+
+
+@pytest.mark.parametrize("engine", [PrefixEngine, BlockEngine])
+def test_the_simulated_engines_keep_the_contract(engine):
+    assert_engine_contract(engine)
+
+
+def test_the_hugging_face_engine_keeps_the_contract(bench):
+    from specprof.engines.huggingface import HuggingFaceEngine
+
+    for arm in (bench.arm("prompt_lookup", k=3), bench.arm("draft_model", k=3)):
+        assert_engine_contract(HuggingFaceEngine, model=bench.folders["target"], arm=arm)
+
+
+class Altered(PrefixEngine):
+    """A sound engine whose requests pass through `alter`."""
+
+    def alter(self, request):
+        return request
+
+    def generate(self, jobs):
+        return map(self.alter, super().generate(jobs))
+
+
+class CountsPastTheEnd(Altered):
+    def alter(self, request):
+        return replace(request, response_tokens=request.response_tokens - 1) if request.rounds else request
+
+
+class AcceptsMoreThanItDrafts(Altered):
+    def alter(self, request):
+        return replace(request, rounds=(*request.rounds[:-1], Round(1, 1, 2, 2))) if request.rounds else request
+
+
+class ReturnsOtherRoundsThanItShowed(Altered):
+    def alter(self, request):
+        return replace(request, rounds=tuple(replace(r, proposed=r.proposed + 1) for r in request.rounds))
+
+
+class DraftsInTheBaseline(Altered):
+    def alter(self, request):
+        tokens = request.response_tokens - 1
+        return request if request.rounds else replace(request, rounds=(Round(tokens, tokens, tokens - 1, tokens),))
+
+
+class ForgetsTheFinishReason(Altered):
+    def alter(self, request):
+        return replace(request, finish_reason=None)
+
+
+class AnswersBeforeItStarts(Altered):
+    def alter(self, request):
+        return replace(request, latency_us=request.ttft_us - 1)
+
+
+class GoesPastMaxTokens(Altered):
+    def alter(self, request):
+        return request if request.rounds else replace(request, response_tokens=request.max_tokens + 1)
+
+
+class InventsRequests(Altered):
+    def alter(self, request):
+        return replace(request, request_id="mine")
+
+
+class LosesJobs(PrefixEngine):
+    def generate(self, jobs):
+        return (request for index, request in enumerate(super().generate(jobs)) if index != 1)
+
+
+class PullsAhead(PrefixEngine):
+    def generate(self, jobs):
+        return super().generate(list(jobs))
+
+
+class TakesAnything(PrefixEngine):
+    def check(self, config):
+        pass
+
+
+class IsNameless(PrefixEngine):
+    def describe(self):
+        return {"engine_version": "1"}
+
+
+class OnlyDecodesPlainly(PrefixEngine):
+    capabilities = Capabilities(methods=("none",))
+
+
+class LacksMembers:
+    capabilities = Capabilities(methods=("simulated",))
+
+
+BROKEN = [
+    CountsPastTheEnd,
+    AcceptsMoreThanItDrafts,
+    ReturnsOtherRoundsThanItShowed,
+    DraftsInTheBaseline,
+    ForgetsTheFinishReason,
+    AnswersBeforeItStarts,
+    GoesPastMaxTokens,
+    InventsRequests,
+    LosesJobs,
+    PullsAhead,
+    TakesAnything,
+    IsNameless,
+    OnlyDecodesPlainly,
+    LacksMembers,
+]
+
+
+@pytest.mark.parametrize("engine", BROKEN)
+def test_a_broken_promise_is_found(engine):
+    with pytest.raises((AssertionError, SpecprofError)):
+        assert_engine_contract(engine)
+
+
+def test_the_kit_gives_the_engine_jobs_that_can_be_told_apart():
+    seen = []
+
+    class Watching(PrefixEngine):
+        def generate(self, jobs):
+            for job in jobs:
+                assert isinstance(job, Job)
+                seen.append((job.prompt.id, job.arm.id, job.phase))
+                yield from super().generate([job])
+
+    assert_engine_contract(Watching)
+    assert {arm for _, arm, _ in seen} == {"speculative", "baseline"}
+    assert {phase for _, _, phase in seen} == {"warmup", "measure"}
