@@ -30,7 +30,7 @@ def show(document: Document, *, detail: bool = False, console: Console | None = 
     for arm in document.arms:
         console.print()
         console.print(Text(cells.title(arm), style="bold"))
-        console.print(_decision_table(cells.decision_rows(arm)))
+        console.print(_decision_table(cells.decision_rows(arm), narrow=console.width < WIDTH))
         _footnotes(console, arm)
         if detail:
             _details(console, arm)
@@ -41,17 +41,25 @@ def _run_line(run: Mapping[str, Any]) -> str:
     return " · ".join([*parts, f"state {run['state']}"])
 
 
-def _decision_table(rows: Sequence[BucketReport]) -> Table:
+def _decision_table(rows: Sequence[BucketReport], narrow: bool) -> Table:
+    """A narrow one puts each interval below its value."""
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("task", overflow="fold", max_width=26)
+    table.add_column("task", overflow="fold", min_width=8, max_width=26)
     for heading in ("n", "accepted/round [95 %]", "p10", "needs", "speed-up [95 %]"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(_stacked(heading, narrow), justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for row in rows:
         name, n, accepted, p10, needs, speedup, basis, verdict, _ = cells.decision(row)
         decided = Text(verdict, style=COLOURS.get(verdict, ""))
-        table.add_row(name, n, accepted, p10, needs, speedup, decided.append(f" ({basis})", style="dim"))
+        if row.basis:
+            decided.append(f" ({basis})", style="dim")
+        intervals = [_stacked(text, narrow) for text in (accepted, speedup)]
+        table.add_row(Text(name), n, intervals[0], p10, needs, intervals[1], decided)
     return table
+
+
+def _stacked(text: str, narrow: bool) -> Text:
+    return Text(text.replace(" [", "\n[") if narrow else text)
 
 
 def _footnotes(console: Console, arm: ArmReport) -> None:
@@ -59,7 +67,8 @@ def _footnotes(console: Console, arm: ArmReport) -> None:
     for flag in FLAGS:
         flagged = [cells.label(row) for row in rows if flag in row.flags]
         if flagged:
-            console.print(Text(f"{flag}: {', '.join(flagged)}: {FLAGS[flag]}", style="yellow"))
+            where = "every row" if len(flagged) == len(rows) else ", ".join(flagged)
+            console.print(Text(f"{flag} ({where}): {FLAGS[flag]}", style="yellow"))
     for row in rows:
         for note in row.notes:
             console.print(Text(f"{cells.label(row)}: {note}", style="dim"))
