@@ -3,7 +3,6 @@
 usage: python tools/bench.py CACHE     (CACHE holds the demo model; it is converted there when missing)
 """
 
-import itertools
 import math
 import random
 import sys
@@ -29,7 +28,7 @@ from specprof.store.read import read_run
 from specprof.store.run import create
 from specprof.store.seal import write_shard
 
-PROMPTS, TOKENS, K = 24, 32, 4
+PROMPTS, TOKENS, K, WARMUP = 24, 32, 4, 2
 REQUESTS, ROUNDS = 20_000, 50
 REPEATS = 7
 
@@ -39,14 +38,14 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def timed(work: Callable[[], object]) -> float:
+def timed(work: Callable[..., object], *arguments: object) -> float:
     start = time.perf_counter()
-    work()
+    work(*arguments)
     return time.perf_counter() - start
 
 
 def hook_cost(cache: Path, scratch: Path) -> None:
-    """Prompt lookup on the demo model: hook, streamer and spool against plain `generate`, in random order per prompt."""
+    """Prompt lookup on the demo model: hook, streamer and spool against plain `generate`, in turn and random order."""
     import torch
 
     from specprof.engines.huggingface.clock import HostClock
@@ -75,14 +74,13 @@ def hook_cost(cache: Path, scratch: Path) -> None:
         rounds: list[int] = []
         times: list[tuple[float, float]] = []
         rng = random.Random(0)
-        for item in itertools.chain(
-            plan(prompts, [arm], max_tokens=TOKENS)[:2], plan(prompts, [arm], max_tokens=TOKENS)
-        ):
-            both = {work: timed(lambda work=work: work(item)) for work in rng.sample([hooked, bare], 2)}
+        jobs = plan(prompts, [arm], max_tokens=TOKENS)
+        for item in [*jobs[:WARMUP], *jobs]:
+            both = {work: timed(work, item) for work in rng.sample([hooked, bare], 2)}
             times.append((both[hooked], both[bare]))
-    with_hook, without = np.array(times[2:]).T  # the first two warm up
+    with_hook, without = np.array(times[WARMUP:]).T
     found = ratio(with_hook, without, np.arange(len(without)), empty="no runs")
-    extra_us = (with_hook.sum() - without.sum()) / sum(rounds[2:]) * 1e6
+    extra_us = (with_hook.sum() - without.sum()) / sum(rounds[WARMUP:]) * 1e6
     say(f"hook: time with / without {interval(found, 3)} over {len(without)} prompts; {extra_us:+.0f} µs per round")
 
 

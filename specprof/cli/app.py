@@ -7,6 +7,7 @@ import typer
 from specprof import __version__
 from specprof.cli.gate import gate
 from specprof.cli.import_ import import_
+from specprof.cli.log import listen
 from specprof.cli.report import report
 from specprof.cli.run import run
 
@@ -30,9 +31,12 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no warnings.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
     """What holds for every command; `main` reads --debug itself, so that it also covers errors of parsing."""
+    listen(quiet, verbose)
 
 
 for command, name in ((run, "run"), (report, "report"), (gate, "gate"), (import_, "import")):

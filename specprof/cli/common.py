@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specprof.cli.log import log
+
 if TYPE_CHECKING:
     from specprof.analysis.cost import Costs
     from specprof.analysis.evaluate import RunData
@@ -42,6 +44,6 @@ def read(paths: Sequence[Path], skip_bad: bool) -> "list[RunData]":
     for path in paths:
         run = read_run(path, skip_bad=skip_bad, columns=COLUMNS)
         for problem in run.problems:
-            typer.echo(f"warning: {problem}", err=True)
+            log.warning(problem)
         runs.append(RunData(info=run.info, state=run.state, table=run.table))
     return runs

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specprof.cli import common
+from specprof.cli.log import log
 from specprof.errors import Exit
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _show(outcomes: "Sequence[Outcome]") -> None:
 
 def _exit_code(result: str, inconclusive: Inconclusive) -> int:
     if result == "inconclusive" and inconclusive is Inconclusive.WARN:
-        typer.echo("warning: the gate is inconclusive and passes because of `--inconclusive warn`", err=True)
+        log.warning("the gate is inconclusive and passes because of `--inconclusive warn`")
         return Exit.OK
     undecided = Exit.FAILED if inconclusive is Inconclusive.FAIL else Exit.INCONCLUSIVE
     return {"pass": Exit.OK, "fail": Exit.FAILED, "inconclusive": undecided}[result]

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from specprof.cli import common
+from specprof.cli.log import log
 
 
 def import_(
@@ -21,11 +22,11 @@ def import_(
 
     summary = import_native(file, out, skip_bad=skip_bad)
     for problem in summary.skipped:
-        typer.echo(f"warning: skipped {problem}", err=True)
+        log.warning("skipped %s", problem)
     if summary.unbalanced:
-        typer.echo(
-            f"warning: {summary.unbalanced} requests are unbalanced: their rounds do not add up to the response\n"
+        log.warning(
+            "%d requests are unbalanced: their rounds do not add up to the response\n"
             "hint: the report flags them; check how the source counts",
-            err=True,
+            summary.unbalanced,
         )
     typer.echo(f"imported {len(summary.requests):,} requests\nspecprof report {out}")

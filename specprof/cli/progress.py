@@ -1,5 +1,6 @@
 """What a person sees while a run goes on; nothing where stderr is not a terminal."""
 
+import logging
 from types import TracebackType
 from typing import Self
 
@@ -7,16 +8,19 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from specprof.cli.log import log
 from specprof.records import Request
 
 
 class Progress:
-    """A callable for `execute`: one bar, the task and arm of the last request beside it."""
+    """A callable for `execute`: one bar, the task and arm of the last request beside it; with `-v` a line each."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, console=console, disable=not console.is_terminal)
+        self._bar = Bar(
+            *columns, console=console, disable=not (console.is_terminal and log.isEnabledFor(logging.WARNING))
+        )
         self._id: TaskID | None = None
 
     def __enter__(self) -> Self:
@@ -30,6 +34,11 @@ class Progress:
         self._bar.stop()
 
     def __call__(self, request: Request, done: int, total: int) -> None:
+        log.info(
+            "%d/%d %s %s %s %s: %d tokens in %d rounds",
+            *(done, total, request.phase, request.task, request.prompt_id, request.arm),
+            *(request.response_tokens, len(request.rounds)),
+        )
         if self._id is not None:
             what = request.phase if request.phase != "measure" else f"{request.task} {request.arm}"
             self._bar.update(self._id, completed=done, total=total, description=what)

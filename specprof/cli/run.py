@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specprof.cli import common
+from specprof.cli.log import log
 
 if TYPE_CHECKING:
     from specprof.engines.base import Engine
@@ -88,7 +89,8 @@ def run(
     rules = load_config(Path.cwd(), os.environ).tasks
     chosen_prompts = read_prompts(prompts, task=task, rules=rules, skip_bad=skip_bad, limit=limit)
     for problem in chosen_prompts.skipped:
-        typer.echo(f"warning: skipped {problem}", err=True)
+        log.warning("skipped %s", problem)
+    log.info("read %d prompts: %s", len(chosen_prompts.prompts), chosen_prompts.summary())
     spec = Spec(
         engine_name=engine,
         config=EngineConfig(

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 import slow_run
 
+from specprof.capture.plan import plan
 from specprof.capture.session import Spec, execute
 from specprof.engines.simulated import PrefixEngine, Truth
 from specprof.errors import UsageError
+from specprof.records import EngineConfig
 from specprof.store.read import read_run
 
 SCRIPT = Path(slow_run.__file__)
@@ -98,6 +100,39 @@ def test_a_report_can_be_read_while_the_run_goes_on(tmp_path):
     assert alive
     assert report.returncode == 0, report.stderr
     assert '"state": "running"' in report.stdout
+
+
+def test_ctrl_c_ends_a_run_as_interrupted_and_resume_does_the_rest(tmp_path):
+    folder = tmp_path / "run"
+    process = start(folder)
+    wait_for_requests(folder, process, 2)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    assert '"state": "interrupted"' in (folder / "run.json").read_text()
+    before = {row["request_id"] for row in measured(folder) if row["complete"]}
+    assert len(before) >= 2
+    assert start(folder).wait() == 0
+    rows = measured(folder)
+    assert Counter((row["prompt_id"], row["sample"], row["arm"]) for row in rows) == Counter(PLANNED)
+    assert before < {row["request_id"] for row in rows}
+
+
+def test_an_engine_that_fails_leaves_a_failed_run_with_what_it_did(tmp_path):
+    class Failing(PrefixEngine):
+        def generate(self, jobs):
+            for number, request in enumerate(super().generate(jobs)):
+                if number == 5:
+                    raise RuntimeError("the device fell off the bus")
+                yield request
+
+    jobs = plan(slow_run.PROMPTS, slow_run.ARMS, max_tokens=8)
+    spec = Spec("slow", EngineConfig(arms=slow_run.ARMS, max_tokens=8), jobs, {"sha256": "x"}, warmup=0)
+    with pytest.raises(RuntimeError, match="bus"):
+        execute(Failing(), spec, tmp_path / "run")
+    assert read_run(tmp_path / "run").state == "failed"
+    assert sum(row["complete"] for row in measured(tmp_path / "run")) == 5
+    execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)
+    assert Counter(row["complete"] for row in measured(tmp_path / "run")) == {True: 40}
 
 
 def test_what_changed_is_named_when_a_run_cannot_be_resumed(tmp_path):

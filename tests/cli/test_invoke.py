@@ -103,3 +103,14 @@ def test_an_interrupt_is_130(cli, monkeypatch):
 def test_every_command_has_an_example():
     for command in app.registered_commands:
         assert "Example: specprof " in command.callback.__doc__, command.name
+
+
+def test_quiet_hides_warnings_and_verbose_tells_every_request(cli, rounds, tmp_path):
+    rounds.write_text(rounds.read_text() + "nonsense\n")
+    argv = ("import", rounds, "--skip-bad", "--out")
+    assert "warning: skipped" in cli(*argv, "one").err
+    assert cli("-q", *argv, "two").err == ""
+    (tmp_path / "words.jsonl").write_text('{"prompt": "hi", "id": "p7"}\n')
+    simulate = ("run", "--engine", "simulated-prefix", "--prompts", "words.jsonl", "--out")
+    assert cli(*simulate, "three").err == ""
+    assert "1/1 measure words p7 simulated-k4" in cli("-v", *simulate, "four").err
