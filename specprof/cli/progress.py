@@ -18,20 +18,21 @@ class Progress:
     def __init__(self) -> None:
         console = Console(stderr=True)
         columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Bar(
-            *columns, console=console, disable=not (console.is_terminal and log.isEnabledFor(logging.WARNING))
-        )
-        self._id: TaskID | None = None
+        shown = console.is_terminal and log.isEnabledFor(logging.WARNING)
+        self._bar = Bar(*columns, console=console) if shown else None
+        self._id = TaskID(0)
 
     def __enter__(self) -> Self:
-        self._bar.start()
-        self._id = self._bar.add_task("loading", total=None)
+        if self._bar:
+            self._bar.start()
+            self._id = self._bar.add_task("loading", total=None)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._bar:
+            self._bar.stop()
 
     def __call__(self, request: Request, done: int, total: int) -> None:
         log.info(
@@ -39,6 +40,6 @@ class Progress:
             *(done, total, request.phase, request.task, request.prompt_id, request.arm),
             *(request.response_tokens, len(request.rounds)),
         )
-        if self._id is not None:
+        if self._bar:
             what = request.phase if request.phase != "measure" else f"{request.task} {request.arm}"
             self._bar.update(self._id, completed=done, total=total, description=what)
