@@ -14,6 +14,7 @@ BASELINE = "baseline"
 PHASES = ("warmup", "measure", "calibration")
 METHODS = ("none", "draft_model", "prompt_lookup", "simulated")
 SCHEDULES = ("constant", "confidence")
+DEFAULT_THRESHOLD = 0.4  # of the confidence schedule; what transformers uses when nobody says
 FINISH_REASONS = ("eos", "stop", "length", "abort", "error", "skipped")
 CENSOR_REASONS = ("eos", "stop", "length", "abort", "unknown")
 

@@ -27,7 +27,9 @@ def run(
     schedule: Annotated[
         str, typer.Option(help="constant: always k; confidence: stop after a token below --threshold.")
     ] = "constant",
-    threshold: Annotated[float | None, typer.Option(help="Draft probability for --schedule confidence.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Draft probability for --schedule confidence; 0.4 unless given.")
+    ] = None,
     max_matching_ngram_size: Annotated[int, typer.Option(help="Longest n-gram that prompt_lookup matches.")] = 2,
     baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Also run plain decoding, interleaved.")
@@ -64,7 +66,7 @@ def run(
     from specprof.engines import create
     from specprof.errors import UsageError
     from specprof.prompts import read_prompts
-    from specprof.records import BASELINE, Arm, EngineConfig
+    from specprof.records import BASELINE, DEFAULT_THRESHOLD, Arm, EngineConfig
 
     if not prompts:
         raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
@@ -78,7 +80,7 @@ def run(
         draft=draft,
         k=k,
         schedule=schedule,
-        threshold=threshold,
+        threshold=DEFAULT_THRESHOLD if threshold is None and schedule == "confidence" else threshold,
         temperature=temperature,
         top_p=top_p,
         top_k=top_k,

@@ -54,6 +54,8 @@ def test_a_real_model_is_measured_beside_its_baseline(real, prompts, cli):
 def test_a_draft_speaks_for_itself(real, prompts, bench):
     assert real("--prompts", prompts, "--draft", bench.folders["noisy"], "--schedule", "confidence").code == 0
     assert set(specprof.load("run")["arm"]) == {"draft_model-k4-confidence"}
+    (arm,) = json.loads(Path("run/run.json").read_text())["arms"].values()
+    assert (arm["k"], arm["schedule"], arm["threshold"]) == (4, "confidence", 0.4)
 
 
 def test_the_last_piece_of_a_run_is_done_with_resume(cli, prompts, tmp_path):

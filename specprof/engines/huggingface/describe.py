@@ -10,8 +10,8 @@ import transformers
 from specprof.engines.huggingface.load import Loaded
 from specprof.engines.huggingface.preflight import weight_files
 from specprof.engines.huggingface.text import adds_special_tokens
-from specprof.engines.huggingface.usage import NGRAM, THRESHOLD
-from specprof.records import EngineConfig
+from specprof.engines.huggingface.usage import NGRAM
+from specprof.records import DEFAULT_THRESHOLD, EngineConfig
 
 NOTES = (
     "a sampling draft model applies temperature, top_k and top_p twice: at temperature T it drafts at T²",
@@ -38,7 +38,7 @@ def describe(loaded: Loaded, config: EngineConfig) -> dict[str, Any]:
         "eos_ids": list(loaded.eos_ids),
         "chat_template_sha256": None if template is None else sha256(str(template).encode()).hexdigest(),
         "raw_special_tokens": adds_special_tokens(loaded.tokenizer),
-        "arm_defaults": {"threshold": THRESHOLD, "max_matching_ngram_size": NGRAM},
+        "arm_defaults": {"threshold": DEFAULT_THRESHOLD, "max_matching_ngram_size": NGRAM},
         "notes": list(NOTES),
         "generation_config": {name: dict(settings) for name, settings in loaded.set_aside.items()},
     }

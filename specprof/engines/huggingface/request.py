@@ -15,9 +15,9 @@ from specprof.engines.huggingface.hook import Boundary
 from specprof.engines.huggingface.load import Loaded
 from specprof.engines.huggingface.preflight import seam_error
 from specprof.engines.huggingface.text import encode, render
-from specprof.engines.huggingface.usage import NGRAM, THRESHOLD
+from specprof.engines.huggingface.usage import NGRAM
 from specprof.errors import UsageError
-from specprof.records import Arm, Job, Request
+from specprof.records import DEFAULT_THRESHOLD, Arm, Job, Request
 
 
 class Stopwatch:
@@ -132,7 +132,7 @@ def decoding(arm: Arm, max_tokens: int, eos_ids: Sequence[int]) -> GenerationCon
 
 
 def _threshold(arm: Arm) -> float:
-    return (arm.threshold or THRESHOLD) if arm.schedule == "confidence" else 0.0
+    return (arm.threshold or DEFAULT_THRESHOLD) if arm.schedule == "confidence" else 0.0
 
 
 @contextmanager

@@ -9,8 +9,7 @@ from specprof.records import SCHEDULES, Arm, EngineConfig
 METHODS = ("none", "draft_model", "prompt_lookup")
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 OPTIONS = ("num_beams", "attn_implementation", "trust_remote_code")
-THRESHOLD = 0.4  # what transformers uses when nobody says
-NGRAM = 2  # likewise
+NGRAM = 2  # what transformers uses when nobody says
 
 
 def check_usage(config: EngineConfig) -> None:
