@@ -24,6 +24,7 @@ class Exit(IntEnum):
     ENVIRONMENT = 4
     INTERNAL = 70
     INTERRUPTED = 130
+    BROKEN_PIPE = 141
 
 
 class SpecprofError(Exception):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 SCHEMA_VERSION = 1
+MOST_DRAFTED = 4096  # per round; more is a miscount, and positions are counted up to it
 BASELINE = "baseline"
 
 PHASES = ("warmup", "measure", "calibration")
@@ -58,6 +59,8 @@ class Round:
         """The first count identity that the round breaks, in words; None for a sound round."""
         if not 0 <= self.accepted <= self.drafted:
             return f"accepted {self.accepted} is outside 0..drafted ({self.drafted})"
+        if self.proposed > MOST_DRAFTED:
+            return f"proposed {self.proposed} exceeds {MOST_DRAFTED}: no drafter proposes that many"
         if self.drafted > self.proposed:
             return f"drafted {self.drafted} exceeds proposed {self.proposed}"
         if not 0 <= self.emitted <= self.accepted + 1:
@@ -235,6 +238,10 @@ class Request:
                 return f"round {index}: {fault}"
             if step.censored and index != len(self.rounds) - 1:
                 return f"round {index}: {step.accepted} accepted but {step.emitted} emitted: only the last can be cut"
+        if self.ttft_us is not None and self.latency_us is not None and self.ttft_us > self.latency_us:
+            return f"ttft_us {self.ttft_us} is above latency_us {self.latency_us}"
+        if self.first_chunk_tokens is not None and self.first_chunk_tokens > self.response_tokens:
+            return f"first_chunk_tokens {self.first_chunk_tokens} exceeds response_tokens {self.response_tokens}"
         return None
 
     def with_(self, **changes: Any) -> Self:
@@ -274,7 +281,7 @@ FLAGS: Mapping[str, str] = {
     "tail": "p10 of the per-request speed-up is below 1: the worst decile loses; look at `below_break_even`",
     "disputed": "the rule of thumb and the cost model disagree; the verdict rests on the cost model",
     "drifted": "calibration before and after the run differ beyond their spread: the machine changed; run again",
-    "unpriced": "neither costs nor a baseline arm: pass `--alpha` and `--beta`, or run with `--baseline`",
+    "unpriced": "neither costs nor timed pairs with a baseline: pass `--alpha` and `--beta`, or run with `--baseline`",
     "lossy": "the verification accepts tokens the target would not: speed-up is bought with quality",
     "length-shift": "answers are longer or shorter than the baseline's: maybe not lossless; compare outputs",
     "mismatched-tokenizer": "draft and target tokenizers differ: proposals are re-tokenised or lost; match them",

@@ -15,9 +15,10 @@ from specprof.capture.plan import plan
 from specprof.capture.session import Spec, execute
 from specprof.engines.base import Engine
 from specprof.errors import SpecprofError
-from specprof.records import BASELINE, Arm, EngineConfig, Job, Prompt, Request, Round
+from specprof.records import BASELINE, FINISH_REASONS, Arm, EngineConfig, Job, Prompt, Request, Round
 from specprof.store.read import read_run
 
+MEMBERS = ("capabilities", "check", "__enter__", "__exit__", "describe", "generate")
 PROMPTS = (
     Prompt(id="one", task="code", text="the quick brown fox"),
     Prompt(id="two", task="chat", text="over the lazy dog and the fox", output_tokens=3),
@@ -38,7 +39,8 @@ def assert_engine_contract(
     method with k = 3); `prompts` replaces the two built-in ones. Raises `AssertionError` with the broken promise.
     """
     engine = factory()
-    assert isinstance(engine, Engine), "the engine lacks a member of `specprof.engines.base.Engine`"
+    lacking = [name for name in MEMBERS if not hasattr(engine, name)]
+    assert not lacking, f"the engine lacks {', '.join(lacking)}: see `specprof.engines.base.Engine`"
     method = next((name for name in engine.capabilities.methods if name != "none"), None)
     assert method, f"capabilities.methods is {engine.capabilities.methods}: name at least one speculative method"
     arms = [arm or Arm(id="speculative", method=method, k=3)]
@@ -111,7 +113,9 @@ def _assert_request(request: Request, live: Sequence[Round], engine: Engine) -> 
     if live:
         counts = [(r.proposed, r.drafted, r.accepted, r.emitted) for r in request.rounds]
         assert [(r.proposed, r.drafted, r.accepted, r.emitted) for r in live] == counts, f"{name}: live rounds differ"
-    assert request.finish_reason, f"{name}: a finished request has a finish reason"
+    assert request.finish_reason in FINISH_REASONS, f"{name}: finish_reason {request.finish_reason!r}: {FINISH_REASONS}"
+    cut = bool(request.rounds) and request.rounds[-1].censored
+    assert (request.censor_reason is not None) == cut, f"{name}: censor_reason is there exactly if the end cut a round"
     assert request.max_tokens is None or request.response_tokens <= request.max_tokens, f"{name}: over max_tokens"
     if request.arm == BASELINE:
         assert not any(r.drafted for r in request.rounds), f"{name}: the baseline drafts nothing"

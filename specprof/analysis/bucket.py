@@ -11,7 +11,7 @@ from specprof.analysis.latency import latency
 from specprof.analysis.measured import measure
 from specprof.analysis.positions import count_positions, survival
 
-NO_COSTS = Estimate.missing("no costs: pass --alpha and --beta, or calibrate")
+NO_COSTS = Estimate.missing("no costs: pass --alpha and --beta")
 
 
 def bucket(

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
-from specprof.analysis import flags, verdict
+from specprof.analysis import flags, metrics, verdict
 from specprof.analysis.contract import Cost, Rule
+from specprof.analysis.estimate import Estimate
 from specprof.analysis.frame import Frame
 from specprof.analysis.measured import Measured
+
+SLACK = 1.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +26,11 @@ def decided(frame: Frame, rule: Rule, cost: Cost, measured: Measured | None, rai
     decode = None if measured is None else measured.decode
     answer, basis = verdict.judge(decode, None if cost.regime is None else cost.speedup)
     raised = raised | flags.of_verdict(answer, basis, rule.holds, cost.holds, cost.speedup, decode)
-    notes = _notes(frame)
+    deciding = cost.speedup if basis == "cost" or decode is None else decode
+    if basis is not None and (deciding.n or 0) < verdict.ENOUGH:
+        raised = raised | {"thin"}
+    notes = [*_notes(frame), *_beyond_free_drafts(frame, decode)]
     if answer == "undecided" and basis is not None:
-        deciding = cost.speedup if basis == "cost" or decode is None else decode
         notes.append(verdict.what_would_settle(deciding, verdict.MARGIN[basis]))
     return Decision(answer, basis, flags.in_order(raised), tuple(notes))
 
@@ -37,11 +42,30 @@ def unjudged(frame: Frame, raised: set[str]) -> Decision:
 
 def _notes(frame: Frame) -> list[str]:
     open = int((~frame.requests.complete).sum())
+    left_out = int((frame.requests.complete & ~frame.counted).sum())
     odd = int(flags.unbalanced(frame.select(frame.counted)).sum())
     return [
         *([f"{_requests(open)} left out: unfinished"] if open else []),
+        *([f"{_requests(left_out)} left out: {_reasons(frame)}"] if left_out else []),
         *([f"{_requests(odd)} whose rounds do not add up to the response"] if odd else []),
     ]
+
+
+def _beyond_free_drafts(frame: Frame, decode: Estimate | None) -> list[str]:
+    """Drafts that cost nothing and verify for free speed decoding up by the tokens per round; `SLACK` more than that
+    leaves room for targets whose wider step is the cheaper one, and is otherwise the noise of a busy machine."""
+    most = metrics.tokens_per_round(frame.select(frame.counted)).value
+    if decode is None or decode.value is None or most is None or decode.value <= SLACK * most:
+        return []
+    limit = f"measured {decode.value:.2f} is more than {most:.2f} tokens per round allow"
+    return [f"{limit}: the arms did not have the same machine; run again while nothing else runs"]
+
+
+def _reasons(frame: Frame) -> str:
+    """Why requests were skipped; the engine's reasons stand in `excluded`."""
+    lost = frame.select(frame.requests.complete & ~frame.counted)
+    reasons = [reason for reason, counts in lost.excluded.items() if counts.any()]
+    return ", ".join(reasons) or "skipped or failed"
 
 
 def _requests(count: int) -> str:

@@ -103,7 +103,7 @@ def _arm(name: str, info: Mapping[str, Any], frame: Frame, plain: Frame | None, 
         return Arm(name, info, frame, None, frame.requests.response_tokens, None)
     if plain is None:
         return Arm(name, info, frame, None, frame.requests.response_tokens, costs)
-    return Arm(name, info, frame, plain, reference_lengths(frame.requests, plain.requests), costs)
+    return Arm(name, info, frame, plain, reference_lengths(frame.requests, plain.requests.take(plain.counted)), costs)
 
 
 def _check_arms(wanted: Sequence[str], known: Sequence[str]) -> None:

@@ -119,7 +119,8 @@ class Frame:
     @property
     def counted(self) -> Bools:
         """Finished requests that were run: the ones that statistics rest on."""
-        return self.requests.complete & ~equals(self.requests.finish_reason, "skipped")
+        reason = self.requests.finish_reason
+        return self.requests.complete & ~equals(reason, "skipped") & ~equals(reason, "error")
 
 
 def _take(columns: T, index: Ints | Bools) -> T:

@@ -52,8 +52,13 @@ def decode_tokens(requests: Requests) -> Floats:
 
 
 def pairs(spec: Requests, base: Requests) -> tuple[Requests, Requests]:
-    """The requests of the two arms that share prompt and sample, in the same order."""
-    _, left, right = np.intersect1d(*_pair_keys(spec, base), return_indices=True)
+    """The requests of the two arms that share prompt and sample, in the same order; where a source gives several
+    answers the same sample, first goes with first, second with second."""
+    keys = _pair_keys(spec, base)
+    repeats = [_repeat(key) for key in keys]
+    most = 1 + int(max(repeat.max(initial=0) for repeat in repeats))
+    of_spec, of_base = (key * most + repeat for key, repeat in zip(keys, repeats, strict=True))
+    _, left, right = np.intersect1d(of_spec, of_base, return_indices=True)
     return spec.take(left), base.take(right)
 
 
@@ -77,6 +82,15 @@ def _pair_keys(spec: Requests, base: Requests) -> tuple[Ints, Ints]:
     """One number per prompt and sample, the same in both arms."""
     samples = 1 + int(max(spec.sample.max(initial=0), base.sample.max(initial=0)))
     return spec.prompt * samples + spec.sample, base.prompt * samples + base.sample
+
+
+def _repeat(keys: Ints) -> Ints:
+    """How many equal keys stand before each."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    repeat = np.empty_like(keys)
+    repeat[order] = np.arange(keys.size) - np.searchsorted(ordered, ordered)
+    return repeat
 
 
 def _matched(wanted: Ints, keys: Ints, values: Ints, default: Ints) -> Ints:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specprof.errors import UsageError
-from specprof.records import Arm, Prompt
+from specprof.records import MOST_DRAFTED, Arm, Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,9 @@ def plan(
     """Every job of a run in its order: a pure function of its arguments, so that a resumed run finds its place."""
     if samples < 1:
         raise UsageError(f"`--samples {samples}`", "ask for at least 1")
+    for arm in arms:
+        if arm.method != "none" and not 1 <= arm.k <= MOST_DRAFTED:
+            raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens per round", f"`--k` is 1 to {MOST_DRAFTED}")
     if max_tokens < 1:
         raise UsageError(f"`--max-new-tokens {max_tokens}` leaves nothing to decode", "ask for at least 1")
     if samples > 1 and all(arm.temperature == 0 for arm in arms):

@@ -78,5 +78,5 @@ def _check(request: Request) -> None:
     if problem:
         raise EnvironmentError_(
             f"the engine miscounted request `{request.request_id}` ({request.arm}, `{request.prompt_id}`): {problem}",
-            "this version of the engine may have moved its verification boundary; report it",
+            "if the engine is your own, check its counts; else its version may have moved the boundary: report it",
         )

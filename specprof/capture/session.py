@@ -1,6 +1,7 @@
 """One run of an engine, from the first warm-up to the last shard. A crash at any point loses no verified round."""
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,10 @@ from specprof.store.read import read_run
 from specprof.store.run import RunDir, create, effective_state, read_info, resume
 from specprof.store.seal import seal
 
-SEAL_EVERY = 256  # requests, so that a long run keeps its spool short
+SEAL_EVERY = 2048  # requests, so that a long run keeps its spool short
+
+SPEED_ONLY = ("machine", "threads", "gpu")  # these change times, but not what is measured
+log = logging.getLogger("specprof")
 
 OnRequest = Callable[[Request, int, int], None]
 
@@ -53,9 +57,16 @@ class Spec:
 
 
 def execute(
-    engine: Engine, spec: Spec, folder: Path, *, go_on: bool = False, on_request: OnRequest | None = None
+    engine: Engine,
+    spec: Spec,
+    folder: Path,
+    *,
+    go_on: bool = False,
+    skip_bad: bool = False,
+    on_request: OnRequest | None = None,
 ) -> None:
-    """Run every job of `spec` into the run directory `folder`; with `go_on`, those that a run there still lacks.
+    """Run every job of `spec` into the run directory `folder`; with `go_on`, those that a run there still lacks (with
+    `skip_bad` also those whose record is damaged).
 
     Raises `UsageError` where `folder` holds a run already or, with `go_on`, another run than the one asked for.
     """
@@ -76,7 +87,7 @@ def execute(
             _refuse_differences(earlier, settings, folder)
         run = resume(folder) if go_on else create(folder, _first_info(spec, settings, folder, engine))
         with run:
-            _measure(engine, spec, run, on_request)
+            _measure(engine, spec, run, _done(folder, skip_bad), on_request)
 
 
 def _first_info(spec: Spec, settings: Mapping[str, Any], folder: Path, engine: Engine) -> dict[str, Any]:
@@ -93,25 +104,31 @@ def _first_info(spec: Spec, settings: Mapping[str, Any], folder: Path, engine: E
 def _refuse_differences(earlier: Mapping[str, Any], now: Mapping[str, Any], folder: Path) -> None:
     now = json.loads(json.dumps(now))  # as run.json holds it: tuples are lists there
     changed = [key for key, value in now.items() if earlier.get(key) != value]
-    if changed:
-        key = changed[0]
-        raise UsageError(
-            f"`{folder}` cannot be resumed: {', '.join(changed)} changed "
-            f"(`{key}` was {_short(earlier.get(key))}, is {_short(now[key])})",
-            "repeat the first command exactly, or start a new run with another `--out`",
-        )
+    differences = {key: "; ".join(_differences(key, earlier.get(key), now[key])) for key in changed}
+    for key in [key for key in changed if key in SPEED_ONLY]:
+        log.warning("%s: the times of the two parts are not of one kind", differences.pop(key))
+    if differences:
+        hint = "repeat the first command exactly, or start a new run with another `--out`"
+        raise UsageError(f"`{folder}` cannot be resumed: {'; '.join(differences.values())}", hint)
 
 
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 200 else f"{text[:197]}…"
+def _differences(path: str, was: Any, now: Any) -> Iterator[str]:
+    """Every place inside two values where they part."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*was, *now]):
+            yield from _differences(f"{path}.{key}", was.get(key), now.get(key)) if was.get(key) != now.get(key) else ()
+    elif isinstance(was, dict) or isinstance(now, dict):
+        yield f"`{path}` is {'new' if was is None else 'gone'}"
+    else:
+        yield f"`{path}` was {was}, is {now}"
 
 
-def _measure(engine: Engine, spec: Spec, run: RunDir, on_request: OnRequest | None) -> None:
+def _measure(
+    engine: Engine, spec: Spec, run: RunDir, done: set[tuple[str, int, str]], on_request: OnRequest | None
+) -> None:
     seal(run.path)  # what a killed process left
     attempts = int(read_info(run.path).get("attempts", 0)) + 1
     run.update(attempts=attempts)
-    done = _done(run.path)
     missing = [job for job in spec.jobs if job.key not in done]
     count = len(spec.jobs) - len(missing)
     writer = f"w{attempts}"
@@ -128,10 +145,10 @@ def _measure(engine: Engine, spec: Spec, run: RunDir, on_request: OnRequest | No
     seal(run.path)
 
 
-def _done(path: Path) -> set[tuple[str, int, str]]:
+def _done(path: Path, skip_bad: bool) -> set[tuple[str, int, str]]:
     """(prompt, sample, arm) of every complete measured request."""
     names = ("prompt_id", "sample", "arm", "phase", "complete")
-    columns = read_run(path, columns=names).table.to_pydict()
+    columns = read_run(path, skip_bad=skip_bad, columns=names).table.to_pydict()
     rows = zip(*(columns[name] for name in names), strict=True)
     return {(prompt, sample, arm) for prompt, sample, arm, phase, complete in rows if complete and phase == "measure"}
 

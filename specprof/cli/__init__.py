@@ -1,6 +1,7 @@
 """The command line: one file per command; each parses, calls one function and chooses the exit code."""
 
 import errno
+import io
 import os
 import sys
 import traceback
@@ -17,7 +18,15 @@ _ENVIRONMENT_ERRNOS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, err
 
 def main() -> None:
     """The `specprof` command."""
-    sys.exit(invoke(sys.argv[1:]))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its code, not a crash
+            stream.reconfigure(errors="backslashreplace")
+    code = invoke(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _nobody_reads()
+    sys.exit(code)
 
 
 def invoke(argv: Sequence[str]) -> int:
@@ -30,10 +39,18 @@ def invoke(argv: Sequence[str]) -> int:
         return code if isinstance(code, int) else Exit.OK
     except KeyboardInterrupt:
         return _complain("interrupted", None, Exit.INTERRUPTED)
+    except (BrokenPipeError, SystemExit):  # typer and rich exit with 1 where nobody reads their output
+        return _nobody_reads()
     except Exception as error:
         if debug:
             traceback.print_exc()
         return _explain(error)
+
+
+def _nobody_reads() -> int:
+    """The reader of our output is gone (`specprof report … | head`): no failure of a check."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return Exit.BROKEN_PIPE
 
 
 def _explain(error: Exception) -> int:
@@ -41,7 +58,9 @@ def _explain(error: Exception) -> int:
         return _complain(str(error), error.hint, error.exit_code)
     if isinstance(error, OSError) and error.errno in _ENVIRONMENT_ERRNOS:
         hint = "free some space or choose another folder"
-        return _complain(f"`{error.filename}`: {error.strerror}", hint, Exit.ENVIRONMENT)
+        return _complain(f"`{error.filename or 'output'}`: {error.strerror}", hint, Exit.ENVIRONMENT)
+    if isinstance(error, UnicodeEncodeError):
+        return _complain(f"`{error.object!a}` is not UTF-8", "rename it", Exit.USAGE)
     if hasattr(error, "format_message"):  # the parser's own errors; which package they live in depends on typer
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "specprof"

@@ -14,23 +14,29 @@ if TYPE_CHECKING:
 
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run directories.")]
 Alpha = Annotated[
-    float | None, typer.Option(help="Cost of one drafted token, in plain decode steps of the target.", min=0)
+    float | None, typer.Option(help="Cost of one drafted token, in plain decode steps of the target.", min=0, max=1e6)
 ]
-Beta = Annotated[float | None, typer.Option(help="Cost of verifying one more position, in plain decode steps.")]
+Beta = Annotated[
+    float | None, typer.Option(help="Cost of verifying one more position, in plain decode steps.", max=1e6)
+]
 AlphaRound = Annotated[
     float | None, typer.Option(help="Draft cost per round that does not grow with k, in plain decode steps.", min=0)
 ]
-Phi = Annotated[float | None, typer.Option(help="Fixed overhead per round, in plain decode steps.", min=0)]
+Phi = Annotated[float | None, typer.Option(help="Fixed overhead per round, in plain decode steps.", min=0, max=1e6)]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Go on without damaged files or records; they are counted.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def costs(alpha: float | None, beta: float | None, alpha_round: float | None, phi: float | None) -> "Costs | None":
-    """The costs given by flags; None without any. What is not given is 0: a cost that was not named does not count."""
+    """The costs given by flags; None without any. α and β are never assumed; α₀ and φ count where they are given."""
     from specprof.analysis.cost import Costs
+    from specprof.errors import UsageError
 
     if alpha is None and beta is None and alpha_round is None and phi is None:
         return None
+    for flag, value in (("--alpha", alpha), ("--beta", beta)):
+        if value is None:
+            raise UsageError(f"costs without `{flag}`", f"pass `{flag} 0` if it costs nothing: none is assumed")
     return Costs(alpha=alpha or 0.0, beta=beta or 0.0, alpha_round=alpha_round or 0.0, phi=phi or 0.0)
 
 

@@ -73,6 +73,8 @@ def _show(outcomes: "Sequence[Outcome]") -> None:
         found = interval_of(o.value, o.low, o.high)
         typer.echo(f"{o.outcome:<12} {o.rule}")
         typer.echo(f"             {o.arm}, {o.selection}: {found}, bound {o.op} {o.bound:g}, n = {o.n or 0:,}")
+        if o.flags:
+            typer.echo(f"             flags: {', '.join(o.flags)}")
         if o.advice:
             typer.echo(f"             {o.advice}")
     typer.echo(f"gate: {overall(outcomes)}")

@@ -25,7 +25,7 @@ def import_(
         log.warning("skipped %s", problem)
     if summary.unbalanced:
         log.warning(
-            "%d requests are unbalanced: their rounds do not add up to the response\n"
+            "unbalanced: %d of the requests have rounds that do not add up to the response\n"
             "hint: the report flags them; check how the source counts",
             summary.unbalanced,
         )

@@ -7,6 +7,8 @@ import typer
 
 from specprof.cli import common
 
+BY = "task,prompt,response"
+
 
 class Format(StrEnum):
     """How the report is printed."""
@@ -22,8 +24,9 @@ def report(
     csv: Annotated[bool, typer.Option("--csv", help="Print one CSV row per arm and bucket.")] = False,
     format: Annotated[Format, typer.Option(help="How to print the decision table.")] = Format.TERMINAL,
     by: Annotated[
-        str, typer.Option(help="What makes a bucket: task, prompt, response, label.NAME, separated by commas.")
-    ] = "task,prompt,response",
+        str,
+        typer.Option(help="What makes a bucket (task, prompt, response, label.NAME); the table then shows buckets."),
+    ] = BY,
     arm: Annotated[list[str] | None, typer.Option(help="Only this arm (repeatable).")] = None,
     alpha: common.Alpha = None,
     beta: common.Beta = None,
@@ -39,8 +42,8 @@ def report(
     from specprof.errors import UsageError
     from specprof.report import to_csv, to_json, to_markdown, to_terminal
 
-    if as_json + csv + (format is Format.MARKDOWN) > 1:
-        raise UsageError("`--json`, `--csv` and `--format markdown` exclude each other", "choose one")
+    if as_json and csv:
+        raise UsageError("`--json` and `--csv` exclude each other", "choose one")
     costs = common.costs(alpha, beta, alpha_round, phi)
     keys = tuple(key.strip() for key in by.split(","))
     result = document(common.read(runs, skip_bad), costs=costs, by=keys, arms=arm)
@@ -49,6 +52,6 @@ def report(
     elif csv:
         typer.echo(to_csv.render(result), nl=False)
     elif format is Format.MARKDOWN:
-        typer.echo(to_markdown.render(result))
+        typer.echo(to_markdown.render(result, buckets=by != BY))
     else:
-        to_terminal.show(result, detail=detail)
+        to_terminal.show(result, detail=detail, buckets=by != BY)

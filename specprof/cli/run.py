@@ -36,11 +36,13 @@ def run(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to create; by default runs/<time>.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Do what is missing in the run directory --out.")] = False,
-    max_new_tokens: Annotated[int, typer.Option(help="Most tokens per answer, where a prompt sets none.")] = 128,
+    max_new_tokens: Annotated[
+        int, typer.Option(help="Most tokens per answer, where a prompt sets none.", max=2**31 - 1)
+    ] = 128,
     limit: Annotated[int | None, typer.Option(help="At most so many prompts per task.", min=1)] = None,
     task: Annotated[str | None, typer.Option(help="Task of records that name none.")] = None,
     samples: Annotated[int, typer.Option(help="Answers per prompt; needs a temperature.")] = 1,
-    temperature: Annotated[float, typer.Option(help="0 is greedy.", min=0)] = 0.0,
+    temperature: Annotated[float, typer.Option(help="0 is greedy.", min=0, max=100)] = 0.0,
     top_p: Annotated[float | None, typer.Option(help="Nucleus sampling.", min=0, max=1)] = None,
     top_k: Annotated[int | None, typer.Option(help="Sample from the k likeliest tokens.", min=1)] = None,
     seed: Annotated[int, typer.Option(help="Fixes the order of jobs and every sample.")] = 0,
@@ -68,8 +70,10 @@ def run(
     from specprof.prompts import read_prompts
     from specprof.records import BASELINE, DEFAULT_THRESHOLD, Arm, EngineConfig
 
-    if not prompts:
+    if not prompts or not all(str(path).strip() and str(path) != "." for path in prompts):
         raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
+    if threshold is not None and schedule != "confidence":
+        raise UsageError("`--threshold` without `--schedule confidence` changes nothing", "add it, or leave both out")
     if resume and out is None:
         raise UsageError("`--resume` needs to know which run", "pass `--out RUN`")
     driver = create(engine)
@@ -115,10 +119,11 @@ def run(
     folder = out or Path("runs") / _stamp()
     try:
         with Progress() as progress:
-            execute(driver, spec, folder, go_on=resume, on_request=progress)
+            execute(driver, spec, folder, go_on=resume, skip_bad=skip_bad, on_request=progress)
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; what was measured is kept in {folder}", err=True)
-        typer.echo(f"hint: repeat the command with `--out {folder} --resume` to do the rest", err=True)
+        if (folder / "run.json").exists():
+            typer.echo(f"what was measured is kept in {folder}", err=True)
+            typer.echo(f"hint: repeat the command with `--out {folder} --resume` to do the rest", err=True)
         raise
     typer.echo(f"specprof report {folder}")
 

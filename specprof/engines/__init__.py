@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from typing import cast
 
 from specprof.engines.base import Engine
-from specprof.errors import UsageError, did_you_mean
+from specprof.errors import EnvironmentError_, UsageError, did_you_mean
 
 GROUP = "specprof.engines"
 BUILT_IN = {
@@ -29,5 +29,12 @@ def create(name: str) -> Engine:
         module, _, attribute = BUILT_IN[name].partition(":")
         return cast(Engine, getattr(import_module(module), attribute)())
     for entry in entry_points(group=GROUP, name=name):
-        return cast(Engine, entry.load()())
+        try:
+            return cast(Engine, entry.load()())
+        except (ImportError, AttributeError) as error:
+            package = entry.dist.name if entry.dist else "an unknown package"
+            raise EnvironmentError_(
+                f"engine `{name}` of package `{package}` cannot be loaded from `{entry.value}`: {error}",
+                "install what it needs, or correct its entry point",
+            ) from error
     raise UsageError(f"unknown engine `{name}`", did_you_mean(name, names(), f"known: {', '.join(names())}"))

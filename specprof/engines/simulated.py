@@ -59,6 +59,8 @@ class PrefixEngine:
         self.truth = truth or Truth()
 
     def check(self, config: EngineConfig) -> None:
+        for option in config.options:
+            raise UsageError(f"`{self.name}` has no option `{option}`", "leave `--engine-option` out")
         for arm in config.arms:
             if arm.method not in self.capabilities.methods:
                 raise UsageError(f"arm `{arm.id}`: `{self.name}` cannot do `{arm.method}`", "pass `--method simulated`")

@@ -1,7 +1,7 @@
 """Rules on a run: which rows a rule speaks of, and what comes of it there."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from specprof.analysis.buckets import LABEL, PROMPT_LABELS, RESPONSE_LABELS, Cell, cells
@@ -9,17 +9,19 @@ from specprof.analysis.contract import to_dict
 from specprof.analysis.cost import Costs
 from specprof.analysis.estimate import Estimate, clusters_to_settle
 from specprof.analysis.evaluate import Arm, RunData, arms_of
+from specprof.analysis.measured import Measured
 from specprof.errors import UsageError, did_you_mean
 from specprof.gate.rules import Result, Rule
 from specprof.records import BASELINE
 
 SCHEMA = "specprof.gate/1"
+NOTHING = "the arm has no finished request here: no data never passes"
 PARTIAL = "the run is {state}: finish it with `specprof run … --resume`, or pass `--allow-partial`"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One rule on one row of one arm. `advice` says what would settle an inconclusive one."""
+    """One rule on one row of one arm. `flags` are those of the row; `advice` says what would settle it."""
 
     rule: str
     arm: str
@@ -32,6 +34,7 @@ class Outcome:
     op: str
     bound: float
     outcome: Result
+    flags: tuple[str, ...]
     advice: str | None
 
 
@@ -71,26 +74,26 @@ def _outcomes(arms: Sequence[Arm], rule: Rule) -> Iterator[Outcome]:
         hint = did_you_mean(wanted, known, f"arms: {', '.join(known)}")
         raise UsageError(f"rule `{rule.text}`: no arm `{wanted}`", hint)
     chosen = [arm for arm in arms if (arm.id == wanted if wanted else arm.id != BASELINE)]
-    rows = [(arm, cell) for arm in chosen for cell in _cells(arm, rule)]
-    if not rows:
+    selected = list(dict.fromkeys(cell for arm in chosen for cell in _cells(arm, rule)))
+    if chosen and not selected:
         raise UsageError(f"rule `{rule.text}` matches no request of the run", _what_there_is(chosen, rule))
-    for arm, cell in rows:
-        yield _outcome(arm, cell, rule)
+    for arm in chosen:
+        for cell in selected:
+            yield _outcome(arm, cell, rule)
 
 
 def _cells(arm: Arm, rule: Rule) -> Iterator[Cell]:
-    """The cells that the rule names, of those that hold a request; the overall row is always there."""
-    counted = arm.frame.select(arm.frame.counted)
+    """The cells that the rule names, of those that hold a request, be it a skipped or unfinished one; the overall row
+    is always there. Only a finished answer has a length."""
     keys = [key for key in rule.where if key != "arm"]
     if rule.buckets:
         keys = list(dict.fromkeys(["task", "prompt", *keys]))
     if not keys:
         yield Cell()
         return
-    for key in keys:
-        if key.startswith(LABEL) and key.removeprefix(LABEL) not in counted.labels:
-            return
-    yield from (cell for cell in cells(counted, keys) if _fits(cell, rule.where))
+    frame = arm.frame.select(arm.frame.counted) if "response" in keys else arm.frame
+    if all(key.removeprefix(LABEL) in frame.labels for key in keys if key.startswith(LABEL)):
+        yield from (cell for cell in cells(frame, keys) if _fits(cell, rule.where))
 
 
 def _fits(cell: Cell, where: Mapping[str, str]) -> bool:
@@ -113,8 +116,9 @@ def _what_there_is(arms: Sequence[Arm], rule: Rule) -> str:
 
 
 def _outcome(arm: Arm, cell: Cell, rule: Rule) -> Outcome:
-    estimate = find(to_dict(arm.row(cell)), rule)
-    result = rule.judge(estimate)
+    row = arm.row(cell)
+    estimate = find(to_dict(row), rule)
+    result = rule.judge(estimate) if row.requests else "inconclusive"
     return Outcome(
         rule=rule.text,
         arm=arm.id,
@@ -127,7 +131,8 @@ def _outcome(arm: Arm, cell: Cell, rule: Rule) -> Outcome:
         op=rule.op,
         bound=rule.bound,
         outcome=result,
-        advice=advice(estimate, rule) if result == "inconclusive" else None,
+        flags=row.flags,
+        advice=None if result != "inconclusive" else advice(estimate, rule) if row.requests else NOTHING,
     )
 
 
@@ -139,28 +144,24 @@ def _name(cell: Cell) -> str:
 
 def find(report: Mapping[str, Any], rule: Rule) -> Estimate:
     """The estimate that the rule's metric names in a bucket report, nested as in the JSON contract."""
+    if rule.metric not in metrics(report):
+        hint = did_you_mean(rule.metric, metrics(report), "see `specprof report RUN --json` for the names")
+        raise UsageError(f"rule `{rule.text}`: unknown metric `{rule.metric}`", hint)
     node: Any = report
     for key in rule.metric.split("."):
-        if node is None:
-            break
-        if not isinstance(node, Mapping) or key not in node:
-            hint = did_you_mean(rule.metric, metrics(report), "see `specprof report RUN --json` for the names")
-            raise UsageError(f"rule `{rule.text}`: unknown metric `{rule.metric}`", hint)
-        node = node[key]
+        node = node and node[key]
     if node is None:
         return Estimate.missing(f"{rule.metric} is not measured in this run")
-    if _is_number(node):
-        return Estimate.exact(node)
-    if _is_estimate(node):
-        return Estimate(**node)
-    raise UsageError(f"rule `{rule.text}`: `{rule.metric}` is not a number", "name one of its parts")
+    return Estimate(**node) if isinstance(node, Mapping) else Estimate.exact(node, report["clusters"])
 
 
 def metrics(report: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Every metric name that a rule may use."""
+    """Every metric name that a rule may use, those that this run does not measure included."""
     found: list[str] = []
     for key, node in report.items():
-        if _is_estimate(node) or _is_number(node):
+        if key == "measured" and node is None:
+            found += [f"{prefix}{key}.{part.name}" for part in fields(Measured)]
+        elif _is_estimate(node) or _is_number(node) or key == "largest_request_share":
             found.append(f"{prefix}{key}")
         elif isinstance(node, Mapping):
             found += metrics(node, f"{prefix}{key}.")

@@ -21,7 +21,7 @@ _RULE = re.compile(
     r"\s*(?:(?P<buckets>buckets)(?=\s|:)\s*)?(?:(?P<where>.*):)?\s*"
     r"(?P<metric>[A-Za-z_][\w.]*)\s*(?P<op>>=|<=|>|<)\s*(?P<bound>\S+)\s*"
 )
-EXAMPLE = "write it as `task=code: mean_accepted > 1.2`"
+EXAMPLE = "write it as `task=code: mean_accepted > 1.2`; operators: > >= < <="
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def parse(text: str) -> Rule:
         bound=bound,
         part=part,
         buckets=match["buckets"] is not None,
-        where=dict(_conditions(text, match["where"] or "")),
+        where=_once(text, list(_conditions(text, match["where"] or ""))),
     )
 
 
@@ -84,6 +84,13 @@ def _conditions(text: str, where: str) -> Iterator[tuple[str, str]]:
                 did_you_mean(key, KEYS, f"keys: {', '.join(KEYS)}, label.NAME"),
             )
         yield key, value
+
+
+def _once(text: str, conditions: list[tuple[str, str]]) -> dict[str, str]:
+    where = dict(conditions)
+    if len(where) < len(conditions):
+        raise UsageError(f"rule `{text}` names a key twice", "a row has one value per key; write two rules")
+    return where
 
 
 def _holds(number: float, op: str, bound: float) -> bool:

@@ -19,18 +19,18 @@ def name(record: Mapping[str, Any], key: str, place: str) -> str | None:
 
 def text(record: Mapping[str, Any], key: str, place: str) -> str | None:
     value = record.get(key)
-    if value is None or (isinstance(value, str) and value.strip()):
+    if value is None or (isinstance(value, str) and value.strip() and value.isprintable()):
         return value
-    raise BadRecordError(place, f'has "{key}" {shown(value)}', "it must be text that is not empty")
+    raise BadRecordError(place, f'has "{key}" {shown(value)}', "it must be one line of text that is not empty")
 
 
 def whole(record: Mapping[str, Any], key: str, place: str, least: int) -> int | None:
     value = record.get(key)
     if value is None:
         return None
-    if isinstance(value, int) and not isinstance(value, bool) and value >= least:
+    if isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31:
         return value
-    raise BadRecordError(place, f'has "{key}" {shown(value)}', f"it must be a whole number of at least {least}")
+    raise BadRecordError(place, f'has "{key}" {shown(value)}', f"it must be a whole number from {least} to 2³¹ − 1")
 
 
 def output_tokens(record: Mapping[str, Any], place: str) -> int | None:

@@ -1,12 +1,21 @@
 """How a figure looks: shared by every report that is read by people."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from specprof.analysis.estimate import Estimate
 from specprof.analysis.evaluate import ArmReport, BucketReport, to_dict
+from specprof.records import FLAGS
 
 MISSING = "–"
+NEEDS = (
+    "needs: accepted/round above which the cost model has S > 1. In costs of a whole round it reads "
+    "τ > 1 + α_R + β_R + φ, τ counting the bonus token; the rule of thumb writes a > 1 + α + β."
+)
+POOLED = (
+    "accepted/round is pooled over rounds, so the longest answers weigh most: gate on mean_accepted_capped or "
+    "mean_accepted_per_request."
+)
 DECISION = ("task", "n", "accepted/round", "p10", "needs", "speed-up", "basis", "verdict", "flags")
 
 
@@ -27,7 +36,8 @@ def interval_of(value: float | None, low: float | None, high: float | None, digi
 
 def label(row: BucketReport) -> str:
     """The row's place: task, prompt and response bucket and labels that it fixes; `all` for the overall row."""
-    parts = [row.task, row.prompt and f"p {row.prompt}", row.response and f"r {row.response}", *row.labels.values()]
+    labels = [value or f"no {name}" for name, value in row.labels.items()]
+    parts = [row.task, row.prompt and f"p {row.prompt}", row.response and f"r {row.response}", *labels]
     return " · ".join(part for part in parts if part) or "all"
 
 
@@ -53,9 +63,9 @@ def decision(row: BucketReport) -> list[str]:
     ]
 
 
-def decision_rows(arm: ArmReport) -> list[BucketReport]:
-    """The tasks, then everything together."""
-    return [*arm.tasks, arm.overall]
+def decision_rows(arm: ArmReport, buckets: bool) -> list[BucketReport]:
+    """The tasks, or with `buckets` the cells asked for; then everything together."""
+    return [*(arm.buckets if buckets else arm.tasks), arm.overall]
 
 
 def title(arm: ArmReport) -> str:
@@ -65,9 +75,26 @@ def title(arm: ArmReport) -> str:
     return f"{arm.run_id} · {arm.arm} ({settings})"
 
 
-def affordable(rows: Iterable[BucketReport]) -> str:
-    """What a task can pay per drafted token before it loses: needs no costs."""
-    return ", ".join(f"{label(row)} {interval(row.affordable_overhead)}" for row in rows)
+def run_line(run: Mapping[str, Any]) -> str:
+    parts = [str(run[key]) for key in ("run_id", "engine", "engine_version", "target") if run.get(key)]
+    return " · ".join([*parts, f"state {run['state']}"])
+
+
+def footnotes(arm: ArmReport, buckets: bool) -> Iterator[str]:
+    """What the decision table cannot say in a cell: flags with their sentences, notes, and how to read the figures."""
+    rows = decision_rows(arm, buckets)
+    for flag in FLAGS:
+        flagged = [label(row) for row in rows if flag in row.flags]
+        if flagged:
+            where = "every row" if len(flagged) == len(rows) else ", ".join(flagged)
+            yield f"{flag} ({where}): {FLAGS[flag]}"
+    yield from (f"{label(row)}: {note}" for row in rows for note in row.notes)
+    if arm.overall.cost.threshold.value is None:
+        prices = ", ".join(f"{label(row)} {interval(row.affordable_overhead)}" for row in rows)
+        yield f"affordable overhead per drafted token: {prices}"
+    else:
+        yield NEEDS
+    yield POOLED
 
 
 def figures(row: BucketReport) -> Iterator[tuple[str, str]]:
@@ -80,7 +107,7 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
         name = f"{prefix}{key}"
         if isinstance(value, Mapping) and set(value) == {"value", "low", "high", "n", "reason"}:
             estimate = Estimate(**value)
-            yield name, interval(estimate, 3) + (f"  ({estimate.reason})" if estimate.reason else "")
+            yield name, interval(estimate, 3) + (f"  ({estimate.reason})" if estimate.value is None else "")
         elif isinstance(value, Mapping):
             yield from flatten(value, f"{name}.")
         elif isinstance(value, list) and value and isinstance(value[0], Mapping):

@@ -20,11 +20,17 @@ def render(document: Document) -> str:
 
 def _rows(document: Mapping[str, Any]) -> Iterator[Iterator[tuple[str, Any]]]:
     for arm in document["arms"]:
-        place = {"run_id": arm["run_id"], "arm": arm["arm"]}
+        place = {key: value for key, value in arm.items() if key not in ("costs", "overall", "tasks", "buckets")}
+        place |= {"costs": " ".join(_cost(entry) for entry in arm["costs"])}
         levels = [("overall", arm["overall"])]
         levels += [("task", row) for row in arm["tasks"]] + [("bucket", row) for row in arm["buckets"]]
         for level, row in levels:
             yield _flatten(place | {"level": level} | row)
+
+
+def _cost(entry: Mapping[str, Any]) -> str:
+    names = ("alpha", "alpha_round", "beta", "phi")
+    return ";".join(f"{name}={entry[name]['value']}" for name in names)
 
 
 def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

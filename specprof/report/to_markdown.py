@@ -1,27 +1,33 @@
 """The decision table in GitHub's Markdown, for a pull request or a job summary."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from specprof.analysis.evaluate import ArmReport, Document
 from specprof.report import cells
 
 
-def render(document: Document) -> str:
-    return "\n\n".join("\n".join(_arm(arm)) for arm in document.arms)
+def render(document: Document, *, buckets: bool = False) -> str:
+    runs = [_escape(cells.run_line(run)) for run in document.runs]
+    return "\n\n".join(["  \n".join(runs), *("\n".join(_arm(arm, buckets)) for arm in document.arms)])
 
 
-def _arm(arm: ArmReport) -> Iterator[str]:
+def _arm(arm: ArmReport, buckets: bool) -> Iterator[str]:
     yield f"**{_escape(cells.title(arm))}**"
     yield ""
     yield _line(cells.DECISION)
     yield _line("---" for _ in cells.DECISION)
-    for row in cells.decision_rows(arm):
-        yield _line(cells.decision(row))
+    for row in cells.decision_rows(arm, buckets):
+        yield _line(_escape(cell) for cell in cells.decision(row))
+    yield ""
+    yield from (f"* {_escape(note)}" for note in cells.footnotes(arm, buckets))
 
 
-def _line(values: "Iterator[str] | list[str] | tuple[str, ...]") -> str:
-    return f"| {' | '.join(_escape(value) for value in values)} |"
+def _line(values: Iterable[str]) -> str:
+    return f"| {' | '.join(values)} |"
 
 
 def _escape(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    """What Markdown would read as markup, as it is; one line."""
+    for mark in "\\|*_<>":
+        text = text.replace(mark, f"\\{mark}")
+    return " ".join(text.split())

@@ -1,7 +1,6 @@
 """The report for people: a decision table of at most 100 columns, and everything else on demand."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
@@ -9,36 +8,27 @@ from rich.table import Table
 from rich.text import Text
 
 from specprof.analysis.evaluate import ArmReport, BucketReport, Document
-from specprof.records import FLAGS
 from specprof.report import cells
 
 WIDTH = 100
 COLOURS = {"enable": "green", "disable": "red", "neutral": "cyan", "undecided": "yellow", "unpriced": "yellow"}
-READINGS = (
-    "needs = accepted/round above which the cost model says that speculation pays: τ > 1 + α_R + β_R + φ, "
-    "per round; the rule of thumb a > 1 + α + β is the same only for one drafted token."
-)
 
 
-def show(document: Document, *, detail: bool = False, console: Console | None = None) -> None:
+def show(document: Document, *, detail: bool = False, buckets: bool = False, console: Console | None = None) -> None:
     """Print to stdout. Off a terminal the width is 100."""
     console = console or Console()
     if not console.is_terminal or console.width > WIDTH:
         console = Console(file=console.file, width=WIDTH, no_color=console.no_color)
     for run in document.runs:
-        console.print(Text(_run_line(run)))
+        console.print(Text(cells.run_line(run)))
     for arm in document.arms:
         console.print()
         console.print(Text(cells.title(arm), style="bold"))
-        console.print(_decision_table(cells.decision_rows(arm), narrow=console.width < WIDTH))
-        _footnotes(console, arm)
+        console.print(_decision_table(cells.decision_rows(arm, buckets), narrow=console.width < WIDTH))
+        for note in cells.footnotes(arm, buckets):
+            console.print(Text(note, style="dim"))
         if detail:
             _details(console, arm)
-
-
-def _run_line(run: Mapping[str, Any]) -> str:
-    parts = [str(run[key]) for key in ("run_id", "engine", "engine_version", "target") if run.get(key)]
-    return " · ".join([*parts, f"state {run['state']}"])
 
 
 def _decision_table(rows: Sequence[BucketReport], narrow: bool) -> Table:
@@ -62,24 +52,8 @@ def _stacked(text: str, narrow: bool) -> Text:
     return Text(text.replace(" [", "\n[") if narrow else text)
 
 
-def _footnotes(console: Console, arm: ArmReport) -> None:
-    rows = cells.decision_rows(arm)
-    for flag in FLAGS:
-        flagged = [cells.label(row) for row in rows if flag in row.flags]
-        if flagged:
-            where = "every row" if len(flagged) == len(rows) else ", ".join(flagged)
-            console.print(Text(f"{flag} ({where}): {FLAGS[flag]}", style="yellow"))
-    for row in rows:
-        for note in row.notes:
-            console.print(Text(f"{cells.label(row)}: {note}", style="dim"))
-    if arm.overall.cost.threshold.value is None:
-        console.print(Text(f"affordable overhead per drafted token: {cells.affordable(rows)}"))
-    else:
-        console.print(Text(READINGS, style="dim"))
-
-
 def _details(console: Console, arm: ArmReport) -> None:
-    for row in [*cells.decision_rows(arm), *arm.buckets]:
+    for row in [*arm.tasks, arm.overall, *arm.buckets]:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
         table.add_column("figure", no_wrap=True)
         table.add_column("value", overflow="fold")

@@ -118,11 +118,10 @@ class _OpenSegment:
         return self._limit - self._at
 
     def append(self, frame: bytes) -> None:
-        at = self._at
-        self._at = at + len(frame)
-        self._map[at + 4 : self._at] = frame[4:]
+        at, end = self._at, self._at + len(frame)
+        self._map[at + 4 : end] = frame[4:]
         self._map[at : at + 4] = frame[:4]  # the length last, so that a live reader sees a whole frame or none
-        self.frames += 1
+        self._at, self.frames = end, self.frames + 1  # last: an interrupt before it leaves the frame to be overwritten
 
     def close(self) -> None:
         self.append(pack(CLOSE, 0, COUNT.pack(self.frames)))

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from specprof.records import MOST_DRAFTED
 from specprof.store.schema import COUNTS, PER_ROUND, PER_TOKEN, REQUIRED, TOTALS
 
 Ints = npt.NDArray[np.int64]
@@ -64,6 +65,7 @@ def _identities(table: pa.Table) -> Iterator[str]:
 def _round_faults(table: pa.Table, ends: Ints) -> Iterator[tuple[str, Bools]]:
     proposed, drafted, accepted, emitted = (_flat(table, name) for name in COUNTS)
     yield "accepted is outside 0..drafted", (accepted < 0) | (accepted > drafted)
+    yield f"proposed exceeds {MOST_DRAFTED}", proposed > MOST_DRAFTED
     yield "drafted exceeds proposed", drafted > proposed
     yield "emitted is outside accepted..accepted + 1", (emitted < accepted) | (emitted > accepted + 1)
     inner = np.ones(len(emitted), dtype=np.bool_)

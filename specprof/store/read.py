@@ -95,7 +95,7 @@ def _without_superseded(table: pa.Table) -> pa.Table:
         return table
     jobs = table.select(_JOB).append_column("row", pa.array(np.arange(table.num_rows)))
     done = jobs.filter(complete).group_by(_JOB).aggregate([])
-    superseded = jobs.filter(pc.invert(complete)).join(done, keys=_JOB, join_type="left semi")["row"]
-    kept = np.ones(table.num_rows, dtype=np.bool_)
-    kept[superseded.to_numpy()] = False
+    last = jobs.filter(pc.invert(complete)).group_by(_JOB).aggregate([("row", "max")])
+    kept = complete.to_numpy().copy()
+    kept[last.join(done, keys=_JOB, join_type="left anti")["row_max"].to_numpy()] = True
     return table.filter(pa.array(kept))

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from specprof.errors import DamagedError, EnvironmentError_, UsageError
+from specprof.errors import DamagedError, SpecprofError, UsageError
 from specprof.spool import sync, writing_to
 from specprof.store.process import alive, this_process
 
@@ -47,7 +47,7 @@ class RunDir:
     ) -> None:
         ending = "complete" if kind is None else "interrupted" if issubclass(kind, KeyboardInterrupt) else "failed"
         try:
-            with suppress(EnvironmentError_) if kind else nullcontext():  # the first error tells more
+            with suppress(SpecprofError) if kind else nullcontext():  # the first error tells more
                 if read_info(self.path)["state"] == "running":
                     self.finish(ending)
         finally:
@@ -91,6 +91,9 @@ def read_info(path: Path) -> dict[str, Any]:
         )
     if info.get("state") not in STATES:
         raise DamagedError(f"`{path / 'run.json'}` has state {info.get('state')!r}", f"use one of {', '.join(STATES)}")
+    arms = info.get("arms", {})
+    if not isinstance(arms, dict) or not all(isinstance(arm, dict) for arm in arms.values()):
+        raise DamagedError(f"`{path / 'run.json'}` has no map of arms", "restore it from a copy")
     return dict(info)
 
 
@@ -103,7 +106,10 @@ def effective_state(info: Mapping[str, Any]) -> str:
 
 def _refuse_used(path: Path) -> None:
     if (path / "run.json").exists():
-        raise UsageError(f"`{path}` already holds a run", "pass `--resume` to go on with it, or another `--out`")
+        raise UsageError(
+            f"`{path}` already holds a run",
+            "pass another `--out`; `specprof run` goes on with its own run given `--resume`",
+        )
     if path.is_dir() and any(not entry.name.startswith(".") for entry in path.iterdir()):
         raise UsageError(f"`{path}` is not empty and holds no run", "pass another `--out`")
 
@@ -116,7 +122,8 @@ def _resumable(path: Path) -> dict[str, Any]:
     if state == "running":
         owner = info["running"]
         raise UsageError(
-            f"process {owner['pid']} on {owner['host']} is writing `{path}`", "wait for it, or pass another `--out`"
+            f"process {owner['pid']} on {owner['host']} is writing `{path}`",
+            "wait for it, or pass another `--out`; if that host is gone, set `state` in run.json to `interrupted`",
         )
     return info
 

@@ -49,7 +49,7 @@ def test_with_neither_the_row_is_unpriced_and_says_what_can_be_afforded(arms):
     assert row.cost.holds is row.rule.holds is row.cost.regime is None
     for estimate in (row.cost.speedup, row.cost.threshold, row.rule.threshold, row.below_break_even):
         assert estimate.value is None
-        assert estimate.reason == "no costs: pass --alpha and --beta, or calibrate"
+        assert estimate.reason == "no costs: pass --alpha and --beta"
 
 
 def test_the_rule_of_thumb_and_the_model_can_dispute(frame, request_):
@@ -69,7 +69,7 @@ def test_unfinished_and_skipped_requests_are_counted_apart(frame, request_):
     row = bucket(sample, None, None)
     assert (row.requests, row.rounds, row.mean_accepted.value) == (1, 1, 3)
     assert row.excluded == {"grammar": 2, "prompt longer than the context": 1}
-    assert row.notes == ("1 request left out: unfinished",)
+    assert row.notes == ("1 request left out: unfinished", "1 request left out: prompt longer than the context")
 
 
 def test_an_open_question_says_how_much_more_would_answer_it(frame, request_):

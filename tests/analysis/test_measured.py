@@ -98,3 +98,20 @@ def test_a_request_is_placed_by_its_baselines_length(arms):
     )
     assert reference_lengths(spec, base).tolist() == [60, 61, 60, 8]
     assert reference_lengths(spec, base.take(base.sample[:0])).tolist() == [5, 6, 7, 8]
+
+
+def test_repeats_of_one_sample_are_paired_in_their_order(arms):
+    """TTFT: (100 + 300) / (50 + 100); e2e over both pairs, each of equal length: (1000 + 2000) / (500 + 500)."""
+    spec, base = arms(
+        [("p", 0, 5, 50, 500), ("p", 0, 7, 100, 500)],
+        [("p", 0, 5, 100, 1000), ("p", 0, 7, 300, 2000)],
+    )
+    result = measure(spec, base)
+    assert result.ttft_ratio.value == pytest.approx(400 / 150)
+    assert result.e2e.value == 3.0
+
+
+def test_a_repeat_without_a_partner_is_left_out(arms):
+    spec, base = arms([("p", 0, 5, 50, 500), ("p", 0, 5, 60, 900)], [("p", 0, 5, 100, 1000)])
+    assert [len(arm.sample) for arm in pairs(spec, base)] == [1, 1]
+    assert measure(spec, base).e2e.value == 2.0

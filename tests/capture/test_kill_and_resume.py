@@ -1,4 +1,6 @@
+import logging
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import slow_run
 from specprof.capture.plan import plan
 from specprof.capture.session import Spec, execute
 from specprof.engines.simulated import PrefixEngine, Truth
-from specprof.errors import UsageError
+from specprof.errors import DamagedError, UsageError
 from specprof.records import EngineConfig
 from specprof.store.read import read_run
 
@@ -142,18 +144,18 @@ def test_what_changed_is_named_when_a_run_cannot_be_resumed(tmp_path):
     execute(PrefixEngine(), spec, tmp_path / "run")
     other_arm = replace(slow_run.ARMS[0], k=5)
     changes = {
-        "arms": replace(spec, config=replace(config, arms=(other_arm, slow_run.ARMS[1]))),
-        "prompts": replace(spec, prompts={"sha256": "two"}),
-        "seed": replace(spec, config=replace(config, seed=9)),
+        "`arms.sim.k` was 3, is 5": replace(spec, config=replace(config, arms=(other_arm, slow_run.ARMS[1]))),
+        "`prompts.sha256` was one, is two": replace(spec, prompts={"sha256": "two"}),
+        "`seed` was 0, is 9": replace(spec, config=replace(config, seed=9)),
     }
     for key, changed in changes.items():
-        with pytest.raises(UsageError, match=f"{key} changed"):
+        with pytest.raises(UsageError, match=re.escape(key)):
             execute(PrefixEngine(), changed, tmp_path / "run", go_on=True)
     execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)  # nothing is missing, nothing changes
     assert Counter(row["complete"] for row in measured(tmp_path / "run")) == {True: 4}
     run_json = (tmp_path / "run" / "run.json").read_text()
     (tmp_path / "run" / "run.json").write_text(run_json.replace('"state": "complete"', '"state": "failed"'))
-    with pytest.raises(UsageError, match="truth changed"):
+    with pytest.raises(UsageError, match=re.escape("`truth.alpha` was 0.1, is 0.9")):
         execute(PrefixEngine(Truth(alpha=0.9)), spec, tmp_path / "run", go_on=True)
 
 
@@ -170,3 +172,28 @@ def test_an_existing_run_is_never_overwritten(tmp_path):
     assert process.returncode == 2
     assert "already holds a run" in process.stderr
     assert "--resume" in process.stderr
+
+
+def test_another_machine_is_warned_about_but_not_refused(tmp_path, monkeypatch, caplog):
+    config = slow_run.EngineConfig(arms=slow_run.ARMS, max_tokens=8)
+    spec = Spec("slow", config, slow_run.plan(slow_run.PROMPTS[:2], slow_run.ARMS, max_tokens=8), {"sha256": "one"})
+    execute(PrefixEngine(), spec, tmp_path / "run")
+    monkeypatch.setattr("specprof.capture.session.describe_machine", lambda: {"cpu": "another"})
+    logging.getLogger("specprof").propagate = True
+    execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)
+    assert "`machine.cpu`" in caplog.text
+
+
+def test_a_damaged_shard_stops_a_resume_unless_it_is_skipped(tmp_path):
+    jobs = slow_run.plan(slow_run.PROMPTS, slow_run.ARMS, max_tokens=8)
+    spec = Spec("slow", EngineConfig(arms=slow_run.ARMS, max_tokens=8), jobs, {"sha256": "x"}, warmup=0)
+    folder = tmp_path / "run"
+    execute(PrefixEngine(), spec, folder)
+    (shard,) = (folder / "requests").iterdir()
+    shard.write_bytes(shard.read_bytes()[:-40])
+    (folder / "run.json").write_text((folder / "run.json").read_text().replace('"complete"', '"failed"'))
+    with pytest.raises(DamagedError, match=re.escape(shard.name)):
+        execute(PrefixEngine(), spec, folder, go_on=True)
+    execute(PrefixEngine(), spec, folder, go_on=True, skip_bad=True)
+    rows = read_run(folder, skip_bad=True).table.to_pylist()
+    assert Counter((row["prompt_id"], row["arm"]) for row in rows) == Counter((job.key[0], job.key[2]) for job in jobs)

@@ -26,7 +26,7 @@ def test_one_bad_line_imports_nothing_unless_skipped(cli, rounds, tmp_path):
 def test_unbalanced_requests_are_counted_and_flagged(cli, rounds):
     lines = [json.loads(line) for line in rounds.read_text().splitlines()]
     rounds.write_text("\n".join(json.dumps(line | {"response_tokens": 60}) for line in lines))
-    assert "24 requests are unbalanced" in cli("import", rounds, "--out", "run").err
+    assert "unbalanced: 24 of the requests" in cli("import", rounds, "--out", "run").err
     (arm,) = cli("report", "run", "--json").json["arms"]
     assert "unbalanced" in arm["overall"]["flags"]
 

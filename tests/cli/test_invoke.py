@@ -1,6 +1,7 @@
 """What holds for every command: exit codes, the shape of an error, and what is never imported."""
 
 import errno
+import os
 import subprocess
 import sys
 
@@ -114,3 +115,21 @@ def test_quiet_hides_warnings_and_verbose_tells_every_request(cli, rounds, tmp_p
     simulate = ("run", "--engine", "simulated-prefix", "--prompts", "words.jsonl", "--out")
     assert cli(*simulate, "three").err == ""
     assert "1/1 measure words p7 simulated-k4" in cli("-v", *simulate, "four").err
+
+
+@pytest.mark.parametrize("argv", [["report"], ["report", "--json"], ["gate", "--rule", "mean_accepted > 0"]])
+def test_a_reader_that_leaves_is_no_failed_check(imported, tmp_path, argv):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "specprof", argv[0], tmp_path / imported, *argv[1:]]
+    process = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert process.returncode == 141
+    assert process.stderr == b""
+
+
+def test_a_terminal_without_the_letters_gets_their_codes(imported, tmp_path):
+    command = [sys.executable, "-m", "specprof", "report", tmp_path / imported]
+    process = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert process.returncode == 0
+    assert rb"\xb7" in process.stdout

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import specprof
+
 
 def test_the_decision_table_fits_100_columns_and_shows_the_decision(cli, imported):
     result = cli("report", imported, "--alpha", 0.1, "--beta", 0.02)
@@ -39,8 +41,11 @@ def test_csv_has_a_row_per_level_and_every_figure(cli, imported):
 
 def test_markdown_is_a_table(cli, imported):
     lines = cli("report", imported, "--format", "markdown").out.splitlines()
-    assert lines[2].count("|") == lines[3].count("|") == lines[4].count("|")
-    assert lines[4].startswith("| code | 24 | 2.00 [2.00, 2.00] |")
+    assert lines[0] == f"run · import · {specprof.__version__} · state complete"
+    assert lines[4].count("|") == lines[5].count("|") == lines[6].count("|")
+    assert lines[6].startswith("| code | 24 | 2.00 [2.00, 2.00] |")
+    assert any(line.startswith("* affordable overhead per drafted token: code 0.50") for line in lines)
+    assert any(line.startswith("* unpriced (every row)") for line in lines)
 
 
 def test_detail_shows_every_figure_of_every_bucket(cli, imported):
@@ -56,6 +61,23 @@ def test_by_chooses_the_buckets(cli, imported):
     result = cli("report", imported, "--by", "colour")
     assert result.code == 2
     assert "`colour`" in result.err
+
+
+def test_buckets_asked_for_stand_in_the_table(cli, imported):
+    assert "p 0-128" in cli("report", imported, "--by", "prompt").out
+    assert "| p 0-128 |" in cli("report", imported, "--by", "prompt", "--format", "markdown").out
+
+
+@pytest.mark.parametrize("given", [("--alpha", 0.1), ("--beta", 0.02), ("--phi", 0.1), ("--alpha-round", 0.1)])
+def test_a_cost_that_is_not_given_is_not_invented(cli, imported, given):
+    result = cli("report", imported, *given)
+    assert result.code == 2
+    assert "none is assumed" in result.err
+
+
+@pytest.mark.parametrize("cost", ["nan", "inf", "1e308", "-1"])
+def test_a_cost_that_is_no_number_is_refused(cli, imported, cost):
+    assert cli("report", imported, "--alpha", cost, "--beta", 0.1).code == 2
 
 
 def test_only_the_arm_asked_for_is_reported(cli, imported):

@@ -76,9 +76,13 @@ def test_a_selection_by_response_length_is_a_cell_too(mixed):
         ("prompt=128-513: mean_accepted > 1", "matches no request", "did you mean `128-512`?"),
         ("arm=spek: mean_accepted > 1", "no arm `spek`", "did you mean `spec`?"),
         ("mean_acepted > 1", "unknown metric `mean_acepted`", "did you mean `mean_accepted`?"),
-        ("latency.ttft_ms > 1", "not a number", "name one of its parts"),
+        ("latency.ttft_ms > 1", "unknown metric", "did you mean `latency.ttft_ms.p"),
+        ("measured.decod > 1", "unknown metric", "did you mean `measured.decode`?"),
+        ("mean_accepted.reason > 1", "unknown metric", "did you mean `mean_accepted`?"),
+        ("rule.holds > 0", "unknown metric", ""),
+        ("task=nope,task=code: mean_accepted > 1", "names a key twice", "a row has one value per key"),
         ("label.colour=red: mean_accepted > 1", "matches no request", "see `specprof report RUN --detail`"),
-        ("verdict > 1", "not a number", "name one of its parts"),
+        ("verdict > 1", "unknown metric", ""),
     ],
 )
 def test_a_rule_that_speaks_of_nothing_is_an_error_and_never_a_pass(mixed, rule, words, hint):
@@ -107,6 +111,37 @@ def test_no_data_never_passes():
     (outcome,) = outcomes(run(), "mean_accepted >= 0")
     assert outcome.outcome == "inconclusive"
     assert overall([]) == "inconclusive"
+
+
+def test_a_selection_in_which_everything_was_skipped_or_unfinished_never_passes():
+    lost = [request(i, "chat", finish_reason="skipped") for i in range(3)] + [
+        request(i, "qa", complete=False) for i in range(3)
+    ]
+    data = run(*(request(i) for i in range(30)), *lost)
+    found = {o.selection: o.outcome for o in outcomes(data, "buckets mean_accepted > 1")}
+    assert found == {
+        "task=chat,prompt=0-128": "inconclusive",
+        "task=code,prompt=0-128": "pass",
+        "task=qa,prompt=0-128": "inconclusive",
+    }
+    (chat,) = outcomes(data, "task=chat: censored < 5")
+    assert (chat.outcome, chat.advice) == ("inconclusive", "the arm has no finished request here: no data never passes")
+
+
+def test_an_arm_without_data_in_the_selection_has_an_outcome_of_its_own():
+    data = run(*(request(i) for i in range(30)), *(request(i, "chat", arm="other") for i in range(30)))
+    found = {o.arm: o.outcome for o in outcomes(data, "task=code: mean_accepted > 1")}
+    assert found == {"spec": "pass", "other": "inconclusive"}
+
+
+def test_counts_compare_as_they_are_and_say_how_many_clusters(mixed):
+    (outcome,) = outcomes(mixed, "task=code: requests >= 30")
+    assert (outcome.outcome, outcome.n) == ("pass", 30)
+
+
+def test_an_outcome_carries_the_flags_of_its_row():
+    (outcome,) = outcomes(run(*(request(i) for i in range(2))), "mean_accepted > 1")
+    assert "thin" in outcome.flags
 
 
 def test_an_unfinished_run_is_inconclusive_unless_allowed(mixed):

@@ -33,7 +33,7 @@ def test_a_task_must_be_text(value):
 def test_output_tokens_must_be_a_whole_number(value):
     with pytest.raises(BadRecordError, match=r'has "output_tokens" ') as caught:
         fields.output_tokens({"output_tokens": value}, "a:1")
-    assert caught.value.hint == "it must be a whole number of at least 1"
+    assert caught.value.hint == "it must be a whole number from 1 to 2³¹ − 1"
 
 
 def test_zero_output_tokens_are_zero_new_tokens():

@@ -36,18 +36,19 @@ def test_a_unicode_line_separator_inside_a_string_ends_no_line(tmp_path, separat
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl"])
 def test_gzip_is_recognised_by_name_or_by_content(tmp_path, name):
-    path = written(tmp_path, gzip.compress(b"{}\n{}\n"), name)
+    path = written(tmp_path, gzip.compress(b"{}\n{}\n", mtime=0), name)
     assert [place for place, _ in lines(path)] == [f"{path}:1", f"{path}:2"]
 
 
-@pytest.mark.parametrize("content", [b"{}\n", gzip.compress(b"{}\n")])
+@pytest.mark.parametrize("content", [b"{}\n", gzip.compress(b"{}\n", mtime=0)])
 def test_a_dash_is_standard_input_zipped_or_not(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content)))
     assert list(lines("-")) == [("stdin:1", b"{}")]
 
 
 @pytest.mark.parametrize(
-    "damaged", [b'{"prompt": "x"}\n', gzip.compress(b"{}\n" * 99)[:-9], gzip.compress(b"x")[:-8] + b"\0" * 8]
+    "damaged",
+    [b'{"prompt": "x"}\n', gzip.compress(b"{}\n" * 99, mtime=0)[:-9], gzip.compress(b"x", mtime=0)[:-8] + b"\0" * 8],
 )
 def test_broken_gzip_is_named(tmp_path, damaged):
     path = written(tmp_path, damaged, "a.jsonl.gz")

@@ -9,10 +9,7 @@ from specprof.store.schema import SCHEMA, rows
 
 small = st.integers(-1, 3)
 some_rounds = st.lists(
-    st.builds(
-        Round, *[small] * 4, width=st.none() | small, accepted_raw=st.none() | small, confidence=st.none() | st.just(())
-    ),
-    max_size=3,
+    st.builds(Round, *[small] * 4, width=st.none() | small, accepted_raw=st.none() | small), max_size=3
 )
 
 
@@ -44,6 +41,7 @@ def test_a_table_in_many_pieces_is_checked_as_one(table, request_of):
         ("accepted", [[3, 5], [], [6, 5]], "request `r3`, round 0: accepted is outside 0..drafted"),
         ("accepted", [[3, -1], [], [3, 5]], "request `r1`, round 1: accepted is outside 0..drafted"),
         ("drafted", [[5, 5], [], [5, 6]], "request `r3`, round 1: drafted exceeds proposed"),
+        ("proposed", [[5, 5], [], [5, 4097]], "request `r3`, round 1: proposed exceeds 4096"),
         ("emitted", [[5, 5], [], [4, 5]], "request `r1`, round 0: emitted is outside accepted..accepted + 1"),
         ("emitted", [[4, 5], [], [3, 5]], "request `r3`, round 0: cut inside its accepted tokens"),
         ("width", [None, [], [5, 4]], "request `r3`, round 1: width is below drafted"),
@@ -64,5 +62,4 @@ def test_each_broken_identity_is_named_with_its_request(table, name, values, exp
 @given(st.lists(some_rounds, min_size=1, max_size=4))
 def test_the_columns_judge_as_the_record_does(batches):
     requests = [Request(f"r{n}", "p", "sd", "code", 1, 1, rounds=tuple(rounds)) for n, rounds in enumerate(batches)]
-    table = rows(requests).drop_columns(["confidence"])
-    assert (problem(table) is None) == all(request.problem() is None for request in requests)
+    assert (problem(rows(requests)) is None) == all(request.problem() is None for request in requests)

@@ -10,7 +10,7 @@ import pytest
 
 from specprof.errors import DamagedError, UsageError
 from specprof.records import Round
-from specprof.spool import SpoolWriter
+from specprof.spool import SpoolWriter, fields_of
 from specprof.store import read
 from specprof.store.read import read_run
 from specprof.store.schema import SCHEMA
@@ -20,7 +20,7 @@ WRITING = """
 import sys, time
 from pathlib import Path
 from specprof.records import Round
-from specprof.spool import SpoolWriter
+from specprof.spool import SpoolWriter, fields_of
 from specprof.store.run import create
 with create(Path(sys.argv[1]), {"run_id": "killed"}) as run, SpoolWriter(run.path / "spool", "w") as writer:
     for key in (1, 2):
@@ -235,3 +235,14 @@ def test_a_run_copied_without_its_hidden_and_empty_folders_can_be_read(tmp_path,
     shutil.copy(path, copy / "requests")
     shutil.copy(run_dir / "run.json", copy)
     assert ids(read_run(copy)) == ["r1"]
+
+
+def test_of_several_unfinished_attempts_the_last_one_stays(run_dir, request_of, spooled):
+    for attempt in ("a", "b", "c"):
+        with SpoolWriter(run_dir / "spool", attempt) as writer:
+            request = request_of(1).with_(request_id=f"{attempt}-0")
+            writer.begin(0, fields_of(request))
+            for step in request.rounds[: "abc".index(attempt)]:
+                writer.round(0, step)
+    run = read_run(run_dir)
+    assert (ids(run), run.superseded) == (["c-0"], 2)

@@ -10,6 +10,7 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 from transformers.utils import logging
 
 from specprof.engines.huggingface.preflight import read_tokenizer, trusts
+from specprof.errors import EnvironmentError_
 from specprof.records import EngineConfig
 
 # The ends of a sequence, the cache and bookkeeping: these change no choice of a token.
@@ -49,7 +50,13 @@ def _model(name: str, config: EngineConfig) -> Any:
     options: dict[str, Any] = {"dtype": config.dtype or "auto", "trust_remote_code": trusts(config)}
     if attention := config.options.get("attn_implementation"):
         options["attn_implementation"] = attention
-    return AutoModelForCausalLM.from_pretrained(name, **options).to(device).eval()
+    try:
+        return AutoModelForCausalLM.from_pretrained(name, **options).to(device).eval()
+    except Exception as error:  # broken files, too little memory, a device that refuses: each has a type of its own
+        reason = str(error).strip().partition("\n")[0]
+        raise EnvironmentError_(
+            f"cannot load `{name}` on {device}: {reason}", "check its files and the memory"
+        ) from error
 
 
 def _eos_ids(target: Any, tokenizer: Any) -> tuple[int, ...]:

@@ -15,7 +15,8 @@ def check_extra() -> None:
         transformers, *_ = [import_module(name) for name in ("transformers", "torch", "jinja2")]
     except ImportError as error:
         raise EnvironmentError_(
-            f"the Hugging Face engine cannot start: {error}", "pip install 'specprof[hf]'"
+            f"the Hugging Face engine cannot start: {error}",
+            "install the extra `hf`: `pip install '.[hf]'` in a clone of specprof",
         ) from error
     version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
     if not SINCE <= version < (6,):

@@ -82,6 +82,8 @@ def _check_sampling(arm: Arm) -> None:
 def _check_drafting(arm: Arm) -> None:
     if arm.k < 1:
         raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens per round", "pass `--k 1` or more")
+    if arm.method != "draft_model" and arm.draft:
+        raise UsageError(f"arm `{arm.id}`: `{arm.method}` uses no draft model", f"leave `--draft {arm.draft}` out")
     if arm.method == "draft_model" and not arm.draft:
         raise UsageError(f"arm `{arm.id}` has no draft model", "pass `--draft FOLDER` or `--method prompt_lookup`")
     if arm.method == "prompt_lookup":

@@ -1,5 +1,6 @@
 """The native JSONL format: one request per line, with one list entry per round."""
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,13 +25,19 @@ class Imported:
 
 
 def read_native(path: str | Path, *, skip_bad: bool = False) -> Imported:
-    """Read a file or `-` (standard input). One bad record refuses the whole file, unless `skip_bad`."""
+    """Read a file or `-` (standard input). One bad record refuses the whole file, unless `skip_bad`. Several answers of
+    an arm to one prompt are numbered as samples where the records do not number them."""
     requests: list[Request] = []
     places: dict[str, str] = {}
+    answers: Counter[tuple[str, str]] = Counter()
     faults: list[BadRecordError] = []
     for place, line in lines(path):
         try:
-            request = request_of(parse(place, line), place)
+            record = parse(place, line)
+            request = request_of(record, place)
+            if "sample" not in record:
+                answers[request.prompt_id, request.arm] += 1
+                request = request.with_(sample=answers[request.prompt_id, request.arm] - 1)
             if (first := places.setdefault(request.request_id, place)) != place:
                 raise BadRecordError(place, f'repeats the request_id "{request.request_id}" of `{first}`')
             requests.append(request)

@@ -59,7 +59,7 @@ def _check_fields(record: Mapping[str, Any], place: str) -> None:
 def _fitted(request: Request) -> Request:
     """Cut the last round where the rounds emit more than the response holds, by no more than that round's tokens."""
     excess = -request.unbalanced
-    if excess <= 0 or excess > request.rounds[-1].accepted + 1:
+    if excess <= 0 or not request.rounds or excess > request.rounds[-1].accepted + 1:
         return request
     last = request.rounds[-1]
     emitted = last.emitted - excess

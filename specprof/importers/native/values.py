@@ -51,7 +51,7 @@ def _word(*words: str) -> Kind:
 _WHOLE = Kind("a whole number from 0 to 2³¹ − 1", _whole)
 LONG = Kind("a whole number from 0 to 2⁶³ − 1", lambda value: _whole(value, 63))
 _ID = Kind("text that is not empty, or a whole number", lambda value: _name(value) or _whole(value, 63), str)
-_NAME = Kind("text that is not empty", _name)
+_NAME = Kind("one line of text that is not empty", lambda value: _name(value) and str(value).isprintable())
 _PROBABILITY = Kind("a number from 0 to 1", lambda value: _number(value, 1), float)
 _SECONDS = Kind("seconds since 1970 (not milliseconds)", lambda value: _number(value, 1e11), float)
 

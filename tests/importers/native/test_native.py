@@ -87,3 +87,16 @@ def test_a_file_without_a_usable_record_is_refused_even_when_bad_ones_are_skippe
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(UsageError, match="does not exist"):
         read_native(tmp_path / "none.jsonl")
+
+
+def test_answers_to_one_prompt_are_numbered_where_the_records_do_not(tmp_path):
+    record = {"task": "t", "prompt_tokens": 1, "response_tokens": 2, "drafted": [1], "accepted": [1], "prompt_id": "p"}
+    lines = [record | {"request_id": name} for name in "abc"] + [record | {"request_id": "d", "sample": 7}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert [request.sample for request in read_native(tmp_path / "a.jsonl").requests] == [0, 1, 2, 7]
+
+
+def test_a_response_of_nothing_but_a_first_token_is_counted_as_unbalanced(tmp_path):
+    record = {"request_id": "a", "task": "t", "prompt_tokens": 1, "response_tokens": 0, "first_tokens": 1}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record | {"drafted": [], "accepted": []}))
+    assert read_native(tmp_path / "a.jsonl").unbalanced == 1
