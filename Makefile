@@ -2,7 +2,9 @@
 PYTHON ?= python3
 # Where torch comes from. Empty: the registry that pip is configured for. CPU only: https://download.pytorch.org/whl/cpu
 TORCH_INDEX ?=
-THREADS ?= 2
+# Processes of the test run, and threads of the demo: one leaves the other core to whatever else runs.
+JOBS ?= 2
+THREADS ?= 1
 CACHE ?= .cache
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +18,7 @@ demo: $(VENV)/demo.stamp
 	@sh tools/demo.sh $(BIN) $(CACHE) runs/demo-$(STAMP) $(THREADS)
 
 test: $(VENV)/dev.stamp
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(THREADS) $(TESTS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(TESTS)
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .

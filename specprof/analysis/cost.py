@@ -13,7 +13,8 @@ from specprof.errors import UsageError
 @dataclass(frozen=True, slots=True)
 class Costs:
     """`alpha` per proposed token, `beta` per verified position beyond the first, `alpha_round` per round in which the
-    drafter ran, `phi` per round, `per_request` once per request (no part of C).
+    drafter ran, `phi` per round, `per_request` once per request (no part of C). `absent` names those that were not
+    given and are 0 for that reason.
 
     `widths`, pairs of (width, v(width)), stands in for `beta` where given. β may be negative at long context.
     """
@@ -28,6 +29,7 @@ class Costs:
     context: int | None = None
     batch: int | None = None
     source: str = "given"
+    absent: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("alpha", "beta", "alpha_round", "phi"):

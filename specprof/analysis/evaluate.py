@@ -1,7 +1,7 @@
 """From runs to the report document: arms, their overall row, their tasks and their buckets."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,15 +129,20 @@ def _report(run: RunData, arm: Arm, by: Sequence[str]) -> ArmReport:
 
 def _costs(frame: Frame, costs: Costs) -> CostReport:
     once = costs.per_request
+
     return CostReport(
         regime=costs.regime,
-        alpha=Estimate.exact(costs.alpha),
-        alpha_round=Estimate.exact(costs.alpha_round),
-        beta=displayed_beta(frame, costs),
-        phi=Estimate.exact(costs.phi),
+        alpha=_given(costs, "alpha", Estimate.exact(costs.alpha)),
+        alpha_round=_given(costs, "alpha_round", Estimate.exact(costs.alpha_round)),
+        beta=_given(costs, "beta", displayed_beta(frame, costs)),
+        phi=_given(costs, "phi", Estimate.exact(costs.phi)),
         per_request=Estimate.missing("not given: it is no part of a round") if once is None else Estimate.exact(once),
         widths=tuple(WidthCost(width, Estimate.exact(cost)) for width, cost in costs.widths),
         context=costs.context,
         batch=costs.batch,
         source=costs.source,
     )
+
+
+def _given(costs: Costs, name: str, estimate: Estimate) -> Estimate:
+    return replace(estimate, reason="not given: counted as 0") if name in costs.absent else estimate

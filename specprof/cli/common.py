@@ -28,16 +28,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")
 
 
 def costs(alpha: float | None, beta: float | None, alpha_round: float | None, phi: float | None) -> "Costs | None":
-    """The costs given by flags; None without any. α and β are never assumed; α₀ and φ count where they are given."""
+    """The costs given by flags; None without any. What is not given counts as 0, and the report says so."""
     from specprof.analysis.cost import Costs
-    from specprof.errors import UsageError
 
-    if alpha is None and beta is None and alpha_round is None and phi is None:
+    named = {"alpha": alpha, "beta": beta, "alpha_round": alpha_round, "phi": phi}
+    absent = frozenset(name for name, value in named.items() if value is None)
+    if absent == named.keys():
         return None
-    for flag, value in (("--alpha", alpha), ("--beta", beta)):
-        if value is None:
-            raise UsageError(f"costs without `{flag}`", f"pass `{flag} 0` if it costs nothing: none is assumed")
-    return Costs(alpha=alpha or 0.0, beta=beta or 0.0, alpha_round=alpha_round or 0.0, phi=phi or 0.0)
+    return Costs(alpha or 0.0, beta or 0.0, alpha_round or 0.0, phi or 0.0, absent=absent)
 
 
 def read(paths: Sequence[Path], skip_bad: bool) -> "list[RunData]":

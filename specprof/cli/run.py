@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run(
     prompts: Annotated[
-        list[Path] | None, typer.Option(metavar="PATH", help="Prompt file, folder or `-` for stdin (repeatable).")
+        list[str] | None, typer.Option(metavar="PATH", help="Prompt file, folder or `-` for stdin (repeatable).")
     ] = None,
     model: Annotated[str | None, typer.Option(help="Target model: a folder or a hub name.")] = None,
     draft: Annotated[str | None, typer.Option(help="Draft model: a folder or a hub name.")] = None,
@@ -70,7 +70,7 @@ def run(
     from specprof.prompts import read_prompts
     from specprof.records import BASELINE, DEFAULT_THRESHOLD, Arm, EngineConfig
 
-    if not prompts or not all(str(path).strip() and str(path) != "." for path in prompts):
+    if not prompts or not all(path.strip() for path in prompts):
         raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
     if threshold is not None and schedule != "confidence":
         raise UsageError("`--threshold` without `--schedule confidence` changes nothing", "add it, or leave both out")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from specprof.analysis.contract import CostReport
 from specprof.analysis.estimate import Estimate
 from specprof.analysis.evaluate import ArmReport, BucketReport, to_dict
 from specprof.records import FLAGS
@@ -94,7 +95,17 @@ def footnotes(arm: ArmReport, buckets: bool) -> Iterator[str]:
         yield f"affordable overhead per drafted token: {prices}"
     else:
         yield NEEDS
+    yield from (f"costs: {priced(costs)}" for costs in arm.costs)
     yield POOLED
+
+
+def priced(costs: CostReport) -> str:
+    """`α 0.1, α₀ 0 (not given: counted as 0), …` in plain decode steps."""
+    parts = {"α": costs.alpha, "α₀": costs.alpha_round, "β": costs.beta, "φ": costs.phi}
+    return ", ".join(
+        MISSING if part.value is None else f"{name} {part.value:g}" + (f" ({part.reason})" if part.reason else "")
+        for name, part in parts.items()
+    )
 
 
 def figures(row: BucketReport) -> Iterator[tuple[str, str]]:

@@ -114,3 +114,25 @@ def test_the_gate_may_ask_about_any_selection(arms):
     spec, base = arms(21, spec_us=5000, base_us=10_000)
     part = bucket(spec.select(np.arange(21) < 4), base, COSTS)
     assert (part.requests, part.measured.decode.n) == (4, 4)
+
+
+def test_a_speed_up_that_no_draft_could_give_says_that_the_machine_was_noisy(arms):
+    """5 tokens per round allow 5 times, or 6 with a wide step that is the cheaper one: measured 7 is noise."""
+    plausible, noise = (bucket(*arms(20, spec_us=1000, base_us=us), None) for us in (5_900, 7_000))
+    assert plausible.notes == ()
+    (note,) = noise.notes
+    assert note.startswith("measured 7.00 is more than 5.00 tokens per round allow")
+
+
+def test_a_verdict_on_few_pairs_is_thin_however_many_requests_there_are(arms, frame, request_):
+    spec, base = arms(30, spec_us=5000, base_us=10_000)
+    few = base.select(np.arange(len(base)) < 3)
+    row = bucket(spec, few, None)
+    assert (row.clusters, row.measured.decode.n, row.verdict) == (30, 3, "enable")
+    assert "thin" in row.flags
+
+
+def test_requests_that_ended_in_an_error_are_left_out_with_a_note(frame, request_):
+    row = bucket(frame(request_("a", [5], [3]), request_("b", [5], [0], finish_reason="error")), None, None)
+    assert (row.requests, row.mean_accepted.value) == (1, 3)
+    assert row.notes == ("1 request left out: skipped or failed",)

@@ -68,11 +68,14 @@ def test_buckets_asked_for_stand_in_the_table(cli, imported):
     assert "| p 0-128 |" in cli("report", imported, "--by", "prompt", "--format", "markdown").out
 
 
-@pytest.mark.parametrize("given", [("--alpha", 0.1), ("--beta", 0.02), ("--phi", 0.1), ("--alpha-round", 0.1)])
-def test_a_cost_that_is_not_given_is_not_invented(cli, imported, given):
-    result = cli("report", imported, *given)
-    assert result.code == 2
-    assert "none is assumed" in result.err
+def test_a_cost_that_is_not_given_counts_as_0_and_says_so(cli, imported):
+    (arm,) = cli("report", imported, "--json", "--alpha", 0.1).json["arms"]
+    (costs,) = arm["costs"]
+    assert (costs["alpha"]["value"], costs["alpha"]["reason"]) == (0.1, None)
+    for name in ("beta", "alpha_round", "phi"):
+        assert (costs[name]["value"], costs[name]["reason"]) == (0.0, "not given: counted as 0")
+    assert arm["overall"]["cost"]["speedup"]["value"] == pytest.approx(3 / 1.4)
+    assert "costs: α 0.1, α₀ 0 (not given: counted as 0), β 0" in cli("report", imported, "--alpha", 0.1).out
 
 
 @pytest.mark.parametrize("cost", ["nan", "inf", "1e308", "-1"])
