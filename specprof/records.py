@@ -13,9 +13,9 @@ MOST_DRAFTED = 4096  # per round; more is a miscount, and positions are counted 
 BASELINE = "baseline"
 
 PHASES = ("warmup", "measure", "calibration")
-METHODS = ("none", "draft_model", "prompt_lookup", "simulated")
 SCHEDULES = ("constant", "confidence")
 DEFAULT_THRESHOLD = 0.4  # of the confidence schedule; what transformers uses when nobody says
+DEFAULT_NGRAM = 2  # longest n-gram of prompt lookup; likewise
 FINISH_REASONS = ("eos", "stop", "length", "abort", "error", "skipped")
 CENSOR_REASONS = ("eos", "stop", "length", "abort", "unknown")
 
@@ -255,9 +255,7 @@ class Capabilities:
 
     methods: tuple[str, ...]
     max_batch: int = 1
-    samples: bool = True
     first_tokens: int = 0
-    virtual_time: bool = False
     unobserved: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -7,9 +7,10 @@ def test_my_engine_keeps_the_contract():
 """
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from specprof.capture.plan import plan
 from specprof.capture.session import Spec, execute
@@ -58,7 +59,19 @@ def assert_engine_contract(
     keys = sorted(zip(*(measured[name].to_pylist() for name in ("prompt_id", "sample", "arm")), strict=True))
     assert keys == sorted(job.key for job in jobs), "every job must come back exactly once"
     assert all(measured["complete"].to_pylist()), "every finished request is complete"
+    _greedy_arms_agree(measured.to_pylist(), arms)
     _live_rounds_and_identities(factory(), config, arms, prompts, max_tokens)
+
+
+def _greedy_arms_agree(rows: Sequence[Mapping[str, Any]], arms: Sequence[Arm]) -> None:
+    """Greedy speculation must give the baseline's answer, where the engine hashes answers."""
+    answers: dict[str, set[bytes]] = {}
+    for row in rows:
+        if row["output_sha256"] is not None:
+            answers.setdefault(row["prompt_id"], set()).add(row["output_sha256"])
+    if all(arm.temperature == 0 for arm in arms):
+        for prompt, hashes in answers.items():
+            assert len(hashes) == 1, f"prompt {prompt}: a greedy arm answers otherwise than the baseline"
 
 
 def _refuses_a_wrong_arm(engine: Engine, config: EngineConfig, arm: Arm) -> None:

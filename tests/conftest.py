@@ -23,6 +23,12 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
+def roomy_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 12 MiB: room for a run, until something else fills it."""
+    yield from _mounted(tmp_path / "roomy", 12 << 20)
+
+
+@pytest.fixture
 def freezable(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
     """A folder and a call that makes it read-only, for root too."""
     folder = tmp_path / "frozen"
@@ -30,11 +36,11 @@ def freezable(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
         yield folder, lambda: _mount("-o", "remount,ro", str(folder))
 
 
-def _mounted(folder: Path) -> Iterator[Path]:
+def _mounted(folder: Path, size: int = SMALL_BYTES) -> Iterator[Path]:
     if os.geteuid() != 0:
         pytest.skip("mounting a small file system needs root")
     folder.mkdir()
-    _mount("-t", "tmpfs", "-o", f"size={SMALL_BYTES}", "tmpfs", str(folder))
+    _mount("-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder))
     yield folder
     subprocess.run(["umount", "--lazy", folder], check=True)
 

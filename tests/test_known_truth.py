@@ -110,9 +110,9 @@ def arm(measured):
 
 
 def assert_near(estimate, truth, errors=4.5):
-    """Within `errors` standard errors, read off the estimate's own 95 % interval."""
+    """Within `errors` standard errors, read off the estimate's own 95 % interval, which must not be wide."""
     half = (estimate["high"] - estimate["low"]) / 2
-    assert half > 0
+    assert 0 < half < 0.12 * truth
     assert abs(estimate["value"] - truth) <= errors * half / 1.96, (estimate, truth)
 
 
@@ -139,6 +139,8 @@ def test_ratios_agree_with_exact_expectations(measured, arm, task):
     assert_near(row["affordable_overhead"], accepted / rounds / K)
     assert_near(row["cost"]["speedup"], tokens / (rounds * ROUND_COST))
     assert_near(row["measured"]["decode"], tokens / (rounds * ROUND_COST))
+    ttft = WORDS * 0.1 / STEP_MS + 1  # in steps; the baseline decodes one token per step
+    assert_near(row["measured"]["e2e"], (ttft + tokens) / (ttft + rounds * ROUND_COST))
     assert_near(row["cost"]["threshold"], (rounds * ROUND_COST - tokens + accepted) / rounds)
     assert row["rule"]["threshold"]["value"] == pytest.approx(1 + ALPHA + BETA)
     n = row["requests"]
@@ -188,11 +190,10 @@ def test_arms_that_share_their_answers_have_equal_latency_ratios(arm):
     measured = arm["overall"]["measured"]
     assert measured["ttft_ratio"]["value"] == pytest.approx(1.0)
     assert measured["decode"]["value"] == pytest.approx(arm["overall"]["cost"]["speedup"]["value"], rel=1e-6)
-    assert 1 < measured["e2e"]["value"] < measured["decode"]["value"]
 
 
 def test_verdicts_follow_the_truth(arm):
     verdicts = {row["task"]: row["verdict"] for row in arm["tasks"]}
     assert verdicts["summarise"] == verdicts["code"] == "enable"
     assert {row["basis"] for row in arm["tasks"]} == {"measured"}
-    assert verdicts["chat"] != "enable"
+    assert verdicts["chat"] in ("disable", "neutral", "undecided")

@@ -101,27 +101,39 @@ class LacksMembers:
     capabilities = Capabilities(methods=("simulated",))
 
 
-BROKEN = [
-    CountsPastTheEnd,
-    AcceptsMoreThanItDrafts,
-    ReturnsOtherRoundsThanItShowed,
-    DraftsInTheBaseline,
-    ForgetsTheFinishReason,
-    AnswersBeforeItStarts,
-    GoesPastMaxTokens,
-    InventsRequests,
-    LosesJobs,
-    PullsAhead,
-    TakesAnything,
-    IsNameless,
-    OnlyDecodesPlainly,
-    LacksMembers,
-]
+class AnswersOtherwiseWhenItSpeculates(Altered):
+    def alter(self, request):
+        return replace(request, output_sha256=request.arm.encode())
+
+
+class SpeaksOfNoCause(Altered):
+    def alter(self, request):
+        return replace(request, censor_reason=None, finish_reason="whim")
+
+
+BROKEN = {
+    CountsPastTheEnd: "response tokens",
+    AcceptsMoreThanItDrafts: "accepted 2",
+    ReturnsOtherRoundsThanItShowed: "live rounds differ",
+    DraftsInTheBaseline: "the baseline drafts nothing",
+    ForgetsTheFinishReason: "finish_reason None",
+    SpeaksOfNoCause: "finish_reason 'whim'",
+    AnswersBeforeItStarts: "ttft_us",
+    GoesPastMaxTokens: "over max_tokens",
+    InventsRequests: "which is not open",
+    LosesJobs: "jobs pulled ahead|exactly once",
+    PullsAhead: "jobs pulled ahead",
+    TakesAnything: "must refuse a method",
+    IsNameless: "names the engine",
+    OnlyDecodesPlainly: "at least one speculative method",
+    LacksMembers: "the engine lacks check",
+    AnswersOtherwiseWhenItSpeculates: "answers otherwise than the baseline",
+}
 
 
 @pytest.mark.parametrize("engine", BROKEN)
-def test_a_broken_promise_is_found(engine):
-    with pytest.raises((AssertionError, SpecprofError)):
+def test_a_broken_promise_is_found_and_named(engine):
+    with pytest.raises((AssertionError, SpecprofError), match=BROKEN[engine]):
         assert_engine_contract(engine)
 
 

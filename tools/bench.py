@@ -13,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
+from demo_model import model_folder
 
 from specprof.analysis.evaluate import RunData, document
 from specprof.analysis.frame import COLUMNS
 from specprof.analysis.intervals import ratio
 from specprof.capture.plan import Planned, plan
 from specprof.capture.recorder import Recorder
-from specprof.demo import model_folder
 from specprof.prompts import read_prompts
 from specprof.records import Arm, EngineConfig, Request, Round
 from specprof.report.cells import interval

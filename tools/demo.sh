@@ -5,8 +5,7 @@ set -eu
 bin=$1 cache=$2 run=$3 threads=$4
 export OMP_NUM_THREADS="$threads"
 
-echo "converting the demo model (once, about 20 s) …" >&2
-model=$("$bin/python" -m specprof.demo "$cache")
+model=$("$bin/python" tools/demo_model.py "$cache")
 "$bin/specprof" run --model "$model" --method prompt_lookup --k 4 --baseline --dtype float32 --threads "$threads" \
     --prompts sample_prompts/summarise.jsonl --prompts sample_prompts/code.jsonl --prompts sample_prompts/chat.jsonl \
     --limit 12 --max-new-tokens 48 --out "$run" >/dev/null

@@ -17,18 +17,18 @@ ROOT = Path(__file__).parent.parent
 
 def commands() -> str:
     """The `--help` of every command at 100 columns."""
-    os.environ["COLUMNS"] = os.environ["TERMINAL_WIDTH"] = "100"
+    os.environ["COLUMNS"] = "102"  # click keeps two of them free
     from specprof.cli import invoke
     from specprof.cli.app import app
 
-    names = [command.name for command in app.registered_commands]
+    names = [str(command.name) for command in app.registered_commands]
     blocks = []
     for argv in (["--help"], *([name, "--help"] for name in names)):
         out = io.StringIO()
         with redirect_stdout(out):
-            invoke([str(word) for word in argv])
+            invoke(argv)
         text = "\n".join(line.rstrip() for line in out.getvalue().strip().splitlines())
-        blocks.append(f"```\n$ specprof {' '.join(map(str, argv))}\n{text}\n```")
+        blocks.append(f"```\n$ specprof {' '.join(argv)}\n{text}\n```")
     return "\n\n".join(blocks)
 
 

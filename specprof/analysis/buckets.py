@@ -26,6 +26,12 @@ class Cell:
     response: str | None = None
     labels: tuple[tuple[str, str | None], ...] = ()
 
+    def values(self) -> dict[str, str]:
+        """What restricts it, under the keys of `--by`."""
+        named = {"task": self.task, "prompt": self.prompt, "response": self.response}
+        named |= {LABEL + name: value for name, value in self.labels}
+        return {key: value for key, value in named.items() if value is not None}
+
 
 def length_labels(edges: Sequence[int]) -> tuple[str, ...]:
     """Half-open buckets: `128-512` holds 128 and not 512; the last one is open, `8192+`."""

@@ -1,6 +1,5 @@
 """The cost model: a round costs C = v(w) + α·p + α₀·[drafter ran] + φ, in plain decode steps of the target."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +7,8 @@ import numpy as np
 from specprof.analysis.frame import Frame
 from specprof.analysis.intervals import Floats, Numbers
 from specprof.errors import UsageError
+
+MOST = 1e6  # plain decode steps; beyond it sums overflow and nothing means anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Costs:
     def __post_init__(self) -> None:
         for name in ("alpha", "beta", "alpha_round", "phi"):
             value = getattr(self, name)
-            if not math.isfinite(value) or (value < 0 and name != "beta"):
+            if not abs(value) <= MOST or (value < 0 and name != "beta"):
                 flag = f"--{name.replace('_', '-')}"
                 raise UsageError(f"`{flag} {value}` is no cost", f"pass `{flag}` as a share of one plain decode step")
 

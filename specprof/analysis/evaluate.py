@@ -22,7 +22,7 @@ from specprof.records import BASELINE
 
 __all__ = ["Arm", "ArmReport", "BucketReport", "Document", "RunData", "arms_of", "bucket", "document", "to_dict"]
 
-RUN_KEYS = ("run_id", "engine", "engine_version", "target", "draft", "device", "dtype", "threads", "machine")
+RUN_KEYS = ("run_id", "engine", "engine_version", "target", "draft", "device", "dtype", "threads", "machine", "notes")
 
 
 @dataclass(frozen=True)

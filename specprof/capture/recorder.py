@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from specprof.capture.machine import load_1m
 from specprof.capture.plan import Planned
@@ -14,6 +15,7 @@ from specprof.spool import SpoolWriter, fields_of
 class _Open:
     key: int
     planned: Planned
+    begun: dict[str, Any] = field(default_factory=dict)
     live: list[Round] = field(default_factory=list)
 
 
@@ -42,8 +44,8 @@ class Recorder:
                 on_round=lambda step, opened=opened: self._round(opened, step),  # type: ignore[misc]
             )
             self._open[job.request_id] = opened
-            begun = self._placed(Request.of(job, prompt_tokens=0, response_tokens=0), item)
-            self.spool.begin(opened.key, fields_of(begun))
+            opened.begun = fields_of(self._placed(Request.of(job, prompt_tokens=0, response_tokens=0), item))
+            self.spool.begin(opened.key, opened.begun)
             yield job
 
     def end(self, request: Request) -> Request:
@@ -54,7 +56,7 @@ class Recorder:
         _check(request)
         request = self._placed(request, opened.planned)
         if tuple(opened.live) != request.rounds:  # not seen live, or their times came late
-            self.spool.begin(opened.key, fields_of(request))
+            self.spool.begin(opened.key, opened.begun)
             for step in request.rounds:
                 self.spool.round(opened.key, step)
         self.spool.end(opened.key, fields_of(request))

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,12 @@ from specprof import __version__
 from specprof.capture.machine import describe_machine
 from specprof.capture.plan import Planned
 from specprof.capture.recorder import Recorder
-from specprof.engines.base import Engine
+from specprof.engines.base import ChecksPrompts, Engine
 from specprof.errors import UsageError
 from specprof.records import EngineConfig, Request
 from specprof.spool import SpoolWriter
 from specprof.store.read import read_run
-from specprof.store.run import RunDir, create, effective_state, read_info, resume
+from specprof.store.run import RunDir, create, effective_state, read_info, refuse_used, resumable, resume
 from specprof.store.seal import seal
 
 SEAL_EVERY = 2048  # requests, so that a long run keeps its spool short
@@ -46,6 +46,7 @@ class Spec:
             "arms": {arm.id: arm.to_dict() for arm in config.arms},
             "prompts": dict(self.prompts),
             "samples": self.samples,
+            "warmup": self.warmup,
             "seed": config.seed,
             "max_new_tokens": config.max_tokens,
             "save_text": config.save_text,
@@ -66,21 +67,23 @@ def execute(
     on_request: OnRequest | None = None,
 ) -> None:
     """Run every job of `spec` into the run directory `folder`; with `go_on`, those that a run there still lacks (with
-    `skip_bad` also those whose record is damaged).
+    `skip_bad` also those whose record is damaged). A complete run is left as it is.
 
     Raises `UsageError` where `folder` holds a run already or, with `go_on`, another run than the one asked for.
     """
     settings = spec.settings()
     earlier = read_info(folder) if go_on else None
-    if earlier is None and (folder / "run.json").exists():
-        create(folder, {})  # says why not, before minutes of loading
-    if earlier is not None:
+    if earlier is None:
+        refuse_used(folder)  # now, not after minutes of loading
+    else:
         _refuse_differences(earlier, settings, folder)
     engine.check(spec.config)
-    if check_prompts := getattr(engine, "check_prompts", None):
-        check_prompts(job.prompt for job in spec.jobs)
-    if earlier is not None and effective_state(earlier) == "complete":
-        return
+    if isinstance(engine, ChecksPrompts):
+        engine.check_prompts(job.prompt for job in spec.jobs)
+    if earlier is not None:
+        if effective_state(earlier) == "complete":
+            return
+        resumable(folder)
     with engine:
         settings |= engine.describe()
         if earlier is not None:
@@ -97,7 +100,7 @@ def _first_info(spec: Spec, settings: Mapping[str, Any], folder: Path, engine: E
         **settings,
         "jobs": len(spec.jobs),
         "command": list(spec.command),
-        "capabilities": {"methods": list(capabilities.methods), "unobserved": dict(capabilities.unobserved)},
+        "capabilities": {**asdict(capabilities), "unobserved": dict(capabilities.unobserved)},
     }
 
 

@@ -36,11 +36,17 @@ def invoke(argv: Sequence[str]) -> int:
         asks_only = not argv or any(flag in argv for flag in ("--help", "--version"))
         defaults = {} if asks_only else load_config(Path.cwd(), os.environ).default_map()
         code = app(args=list(argv), prog_name="specprof", standalone_mode=False, default_map=defaults)
+        if code == Exit.INTERRUPTED:  # typer's word for Ctrl-C
+            return _complain("interrupted", None, Exit.INTERRUPTED)
         return code if isinstance(code, int) else Exit.OK
     except KeyboardInterrupt:
         return _complain("interrupted", None, Exit.INTERRUPTED)
-    except (BrokenPipeError, SystemExit):  # typer and rich exit with 1 where nobody reads their output
+    except BrokenPipeError:
         return _nobody_reads()
+    except SystemExit as stop:  # shell completion ends so, and typer and rich where nobody reads their output
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _nobody_reads()
+        return stop.code if isinstance(stop.code, int) else Exit.OK
     except Exception as error:
         if debug:
             traceback.print_exc()

@@ -11,8 +11,11 @@ from specprof.cli.log import listen
 from specprof.cli.report import report
 from specprof.cli.run import run
 
+WIDTH = {"max_content_width": 100}
+
 app = typer.Typer(
     name="specprof",
+    context_settings=WIDTH,
     help="Acceptance-rate profiler for speculative decoding: on which of your traffic does it pay?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -35,9 +38,9 @@ def options(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say what is being done.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """What holds for every command; `main` reads --debug itself, so that it also covers errors of parsing."""
+    """What holds for every command; `invoke` reads --debug itself, so that it also covers errors of parsing."""
     listen(quiet, verbose)
 
 
 for command, name in ((run, "run"), (report, "report"), (gate, "gate"), (import_, "import")):
-    app.command(name)(command)
+    app.command(name, context_settings=WIDTH)(command)

@@ -14,15 +14,13 @@ if TYPE_CHECKING:
 
 Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="Run directories.")]
 Alpha = Annotated[
-    float | None, typer.Option(help="Cost of one drafted token, in plain decode steps of the target.", min=0, max=1e6)
+    float | None, typer.Option(help="Cost of one drafted token, in plain decode steps of the target.", min=0)
 ]
-Beta = Annotated[
-    float | None, typer.Option(help="Cost of verifying one more position, in plain decode steps.", max=1e6)
-]
+Beta = Annotated[float | None, typer.Option(help="Cost of verifying one more position, in plain decode steps.")]
 AlphaRound = Annotated[
     float | None, typer.Option(help="Draft cost per round that does not grow with k, in plain decode steps.", min=0)
 ]
-Phi = Annotated[float | None, typer.Option(help="Fixed overhead per round, in plain decode steps.", min=0, max=1e6)]
+Phi = Annotated[float | None, typer.Option(help="Fixed overhead per round, in plain decode steps.", min=0)]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Go on without damaged files or records; they are counted.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 

@@ -1,5 +1,6 @@
 """`specprof import`: rounds recorded elsewhere become a run."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -29,4 +30,4 @@ def import_(
             "hint: the report flags them; check how the source counts",
             summary.unbalanced,
         )
-    typer.echo(f"imported {len(summary.requests):,} requests\nspecprof report {out}")
+    typer.echo(f"imported {len(summary.requests):,} requests\nspecprof report {shlex.quote(str(out))}")

@@ -1,17 +1,15 @@
 """`specprof run`: measure an engine on prompts."""
 
 import os
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from specprof.cli import common
 from specprof.cli.log import log
-
-if TYPE_CHECKING:
-    from specprof.engines.base import Engine
 
 
 def run(
@@ -30,7 +28,9 @@ def run(
     threshold: Annotated[
         float | None, typer.Option(help="Draft probability for --schedule confidence; 0.4 unless given.")
     ] = None,
-    max_matching_ngram_size: Annotated[int, typer.Option(help="Longest n-gram that prompt_lookup matches.")] = 2,
+    max_matching_ngram_size: Annotated[
+        int | None, typer.Option(help="Longest n-gram that prompt_lookup matches; 2 unless given.", min=1)
+    ] = None,
     baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Also run plain decoding, interleaved.")
     ] = False,
@@ -61,6 +61,7 @@ def run(
 
     Example: specprof run --model ./llama --method prompt_lookup --baseline --prompts prompts/ --out runs/first
     """
+    from specprof.capture.arms import Wish, arms_for
     from specprof.capture.plan import plan
     from specprof.capture.session import Spec, execute
     from specprof.cli.progress import Progress
@@ -68,30 +69,25 @@ def run(
     from specprof.engines import create
     from specprof.errors import UsageError
     from specprof.prompts import read_prompts
-    from specprof.records import BASELINE, DEFAULT_THRESHOLD, Arm, EngineConfig
+    from specprof.records import EngineConfig
 
     if not prompts or not all(path.strip() for path in prompts):
         raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
-    if threshold is not None and schedule != "confidence":
-        raise UsageError("`--threshold` without `--schedule confidence` changes nothing", "add it, or leave both out")
     if resume and out is None:
         raise UsageError("`--resume` needs to know which run", "pass `--out RUN`")
     driver = create(engine)
-    chosen = method or _default_method(driver, draft)
-    speculative = Arm(
-        id=f"{chosen}-k{k}" + ("-confidence" if schedule == "confidence" else ""),
-        method=chosen,
+    wish = Wish(
+        method=method,
         draft=draft,
         k=k,
         schedule=schedule,
-        threshold=DEFAULT_THRESHOLD if threshold is None and schedule == "confidence" else threshold,
+        threshold=threshold,
+        max_matching_ngram_size=max_matching_ngram_size,
         temperature=temperature,
         top_p=top_p,
         top_k=top_k,
-        options={"max_matching_ngram_size": max_matching_ngram_size} if chosen == "prompt_lookup" else {},
     )
-    plain = Arm(id=BASELINE, method="none", temperature=temperature, top_p=top_p, top_k=top_k)
-    arms: tuple[Arm, ...] = (speculative, plain) if baseline else (speculative,)
+    arms = arms_for(wish, driver.capabilities, baseline=baseline)
     rules = load_config(Path.cwd(), os.environ).tasks
     chosen_prompts = read_prompts(prompts, task=task, rules=rules, skip_bad=skip_bad, limit=limit)
     for problem in chosen_prompts.skipped:
@@ -123,16 +119,11 @@ def run(
     except KeyboardInterrupt:
         if (folder / "run.json").exists():
             typer.echo(f"what was measured is kept in {folder}", err=True)
-            typer.echo(f"hint: repeat the command with `--out {folder} --resume` to do the rest", err=True)
+            typer.echo(
+                f"hint: repeat the command with `--out {shlex.quote(str(folder))} --resume` to do the rest", err=True
+            )
         raise
-    typer.echo(f"specprof report {folder}")
-
-
-def _default_method(engine: "Engine", draft: str | None) -> str:
-    """A draft speaks for `draft_model`; without one, the engine's first method that needs none."""
-    if draft is not None:
-        return "draft_model"
-    return next(name for name in engine.capabilities.methods if name not in ("none", "draft_model"))
+    typer.echo(f"specprof report {shlex.quote(str(folder))}")
 
 
 def _pairs(items: list[str]) -> dict[str, str]:

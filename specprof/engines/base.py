@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
-from specprof.records import Capabilities, EngineConfig, Job, Request
+from specprof.records import Capabilities, EngineConfig, Job, Prompt, Request
 
 
 @runtime_checkable
@@ -32,3 +32,11 @@ class Engine(Protocol):
         """Run the jobs and yield each one's request as it ends. Pull the next job only when there is room for it
         (batch 1: one at a time): the caller decides the order and records when a job was pulled. Call
         `job.on_round` per verified round where rounds are seen live; the request holds all rounds either way."""
+
+
+@runtime_checkable
+class ChecksPrompts(Protocol):
+    """What an engine may offer beside: a look at the prompts between `check` and `with`, before weights load."""
+
+    def check_prompts(self, prompts: Iterable[Prompt]) -> None:
+        """Raise `UsageError` for the first prompt that the model cannot take (a chat without a template, …)."""

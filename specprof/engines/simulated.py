@@ -59,6 +59,9 @@ class PrefixEngine:
         self.truth = truth or Truth()
 
     def check(self, config: EngineConfig) -> None:
+        for name in ("model", "dtype", "device", "threads"):
+            if getattr(config, name) is not None:
+                raise UsageError(f"`{self.name}` has no model: `--{name}` changes nothing", "leave it out")
         for option in config.options:
             raise UsageError(f"`{self.name}` has no option `{option}`", "leave `--engine-option` out")
         for arm in config.arms:

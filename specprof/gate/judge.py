@@ -1,15 +1,17 @@
 """Rules on a run: which rows a rule speaks of, and what comes of it there."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from specprof.analysis.buckets import LABEL, PROMPT_LABELS, RESPONSE_LABELS, Cell, cells
-from specprof.analysis.contract import to_dict
+from specprof.analysis.contract import BucketReport, to_dict
 from specprof.analysis.cost import Costs
 from specprof.analysis.estimate import Estimate, clusters_to_settle
 from specprof.analysis.evaluate import Arm, RunData, arms_of
-from specprof.analysis.measured import Measured
 from specprof.errors import UsageError, did_you_mean
 from specprof.gate.rules import Result, Rule
 from specprof.records import BASELINE
@@ -75,7 +77,9 @@ def _outcomes(arms: Sequence[Arm], rule: Rule) -> Iterator[Outcome]:
         raise UsageError(f"rule `{rule.text}`: no arm `{wanted}`", hint)
     chosen = [arm for arm in arms if (arm.id == wanted if wanted else arm.id != BASELINE)]
     selected = list(dict.fromkeys(cell for arm in chosen for cell in _cells(arm, rule)))
-    if chosen and not selected:
+    if not chosen:
+        raise UsageError(f"rule `{rule.text}`: the run has no arm but the baseline", "name it with `arm=baseline:`")
+    if not selected:
         raise UsageError(f"rule `{rule.text}` matches no request of the run", _what_there_is(chosen, rule))
     for arm in chosen:
         for cell in selected:
@@ -84,22 +88,22 @@ def _outcomes(arms: Sequence[Arm], rule: Rule) -> Iterator[Outcome]:
 
 def _cells(arm: Arm, rule: Rule) -> Iterator[Cell]:
     """The cells that the rule names, of those that hold a request, be it a skipped or unfinished one; the overall row
-    is always there. Only a finished answer has a length."""
+    is always there. The length of a prompt is known when its request has ended, that of an answer when it was run."""
     keys = [key for key in rule.where if key != "arm"]
     if rule.buckets:
         keys = list(dict.fromkeys(["task", "prompt", *keys]))
     if not keys:
         yield Cell()
         return
-    frame = arm.frame.select(arm.frame.counted) if "response" in keys else arm.frame
+    known = arm.frame.requests.complete if "prompt" in keys else np.ones(len(arm.frame), dtype=np.bool_)
+    frame = arm.frame.select(arm.frame.counted if "response" in keys else known)
     if all(key.removeprefix(LABEL) in frame.labels for key in keys if key.startswith(LABEL)):
         yield from (cell for cell in cells(frame, keys) if _fits(cell, rule.where))
 
 
 def _fits(cell: Cell, where: Mapping[str, str]) -> bool:
-    values = {"task": cell.task, "prompt": cell.prompt, "response": cell.response}
-    values |= {LABEL + name: value for name, value in cell.labels}
-    return all(values[key] == value for key, value in where.items() if key != "arm")
+    values = cell.values()
+    return all(values.get(key) == value for key, value in where.items() if key != "arm")
 
 
 def _what_there_is(arms: Sequence[Arm], rule: Rule) -> str:
@@ -137,15 +141,13 @@ def _outcome(arm: Arm, cell: Cell, rule: Rule) -> Outcome:
 
 
 def _name(cell: Cell) -> str:
-    values = [("task", cell.task), ("prompt", cell.prompt), ("response", cell.response)]
-    values += [(LABEL + name, value) for name, value in cell.labels]
-    return ",".join(f"{key}={value}" for key, value in values if value is not None) or "overall"
+    return ",".join(f"{key}={value}" for key, value in cell.values().items()) or "overall"
 
 
 def find(report: Mapping[str, Any], rule: Rule) -> Estimate:
     """The estimate that the rule's metric names in a bucket report, nested as in the JSON contract."""
-    if rule.metric not in metrics(report):
-        hint = did_you_mean(rule.metric, metrics(report), "see `specprof report RUN --json` for the names")
+    if rule.metric not in METRICS:
+        hint = did_you_mean(rule.metric, METRICS, "see `specprof report RUN --json` for the names")
         raise UsageError(f"rule `{rule.text}`: unknown metric `{rule.metric}`", hint)
     node: Any = report
     for key in rule.metric.split("."):
@@ -155,17 +157,17 @@ def find(report: Mapping[str, Any], rule: Rule) -> Estimate:
     return Estimate(**node) if isinstance(node, Mapping) else Estimate.exact(node, report["clusters"])
 
 
-def metrics(report: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Every metric name that a rule may use, those that this run does not measure included."""
-    found: list[str] = []
-    for key, node in report.items():
-        if key == "measured" and node is None:
-            found += [f"{prefix}{key}.{part.name}" for part in fields(Measured)]
-        elif _is_estimate(node) or _is_number(node) or key == "largest_request_share":
-            found.append(f"{prefix}{key}")
-        elif isinstance(node, Mapping):
-            found += metrics(node, f"{prefix}{key}.")
-    return found
+def _metrics(report: Any, prefix: str = "") -> Iterator[str]:
+    """Every number of a bucket report by its path, whether a run measures it or not."""
+    for name, hint in get_type_hints(report).items():
+        kind = next(part for part in get_args(hint) or (hint,) if part is not NoneType)
+        if kind in (Estimate, int, float) and get_origin(hint) in (None, UnionType):
+            yield f"{prefix}{name}"
+        elif is_dataclass(kind):
+            yield from _metrics(kind, f"{prefix}{name}.")
+
+
+METRICS = tuple(_metrics(BucketReport))
 
 
 def advice(estimate: Estimate, rule: Rule) -> str:
@@ -177,11 +179,3 @@ def advice(estimate: Estimate, rule: Rule) -> str:
     if more is None:
         return "the value lies on the bound: no number of requests settles that; move the bound"
     return f"about {max(more, 1):,} more clusters would settle it at this spread"
-
-
-def _is_estimate(node: Any) -> bool:
-    return isinstance(node, Mapping) and "value" in node and "reason" in node
-
-
-def _is_number(node: Any) -> bool:
-    return isinstance(node, (int, float)) and not isinstance(node, bool)

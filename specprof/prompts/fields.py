@@ -43,6 +43,8 @@ def labels(record: Mapping[str, Any], place: str) -> Mapping[str, str]:
     value = record.get("labels")
     if value is None:
         return {}
+    if isinstance(value, dict) and "template" in value:
+        raise BadRecordError(place, 'has a label "template"', "that name is taken (raw or chat): choose another")
     if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
         return value
     raise BadRecordError(place, f'has "labels" {shown(value)}', 'it must map text to text: {"language": "en"}')

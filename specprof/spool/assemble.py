@@ -39,16 +39,18 @@ def read_attempts(segments: Iterable[Segment]) -> list[Attempt]:
 class _Open:
     fields: dict[str, Any]
     rounds: list[Round] = field(default_factory=list)
+    before: list[Round] = field(default_factory=list)
     paths: set[Path] = field(default_factory=set)
 
     def attempt(self, end: dict[str, Any] | None = None) -> Attempt:
         whole = end is not None and end.pop("rounds") == len(self.rounds)
         values = self.fields | (end or {})
-        emitted = values.get("first_tokens", 0) + sum(round.emitted for round in self.rounds)
+        rounds = self.rounds if whole else max(self.rounds, self.before, key=len)
+        emitted = values.get("first_tokens", 0) + sum(round.emitted for round in rounds)
         values = {"prompt_tokens": 0, "response_tokens": emitted} | values
         if not whole:
             values |= {"complete": False, "finish_reason": None, "response_tokens": emitted}
-        return Attempt(Request(rounds=tuple(self.rounds), **values), frozenset(self.paths))
+        return Attempt(Request(rounds=tuple(rounds), **values), frozenset(self.paths))
 
 
 def _life(segments: list[Segment], writer: str) -> Iterator[Attempt]:
@@ -58,9 +60,11 @@ def _life(segments: list[Segment], writer: str) -> Iterator[Attempt]:
             if kind == BEGIN:
                 fields = decode_fields(payload) | {"writer": writer}
                 earlier = open.pop(key, None)
-                if earlier and earlier.fields["request_id"] != fields["request_id"]:
+                same = earlier is not None and earlier.fields["request_id"] == fields["request_id"]
+                if earlier and not same:
                     yield earlier.attempt()
-                open[key] = _Open(fields)  # begun again under its own id, a request starts over
+                # Begun again under its own id, a request starts over; its rounds count till as many new ones stand.
+                open[key] = _Open(fields, before=earlier.rounds if earlier and same else [])
             if (request := open.get(key)) is None:
                 continue
             request.paths.add(segment.path)

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from specprof.errors import DamagedError, SpecprofError, UsageError
+from specprof.errors import DamagedError, EnvironmentError_, SpecprofError, UsageError
 from specprof.spool import sync, writing_to
 from specprof.store.process import alive, this_process
 
@@ -37,7 +38,7 @@ class RunDir:
         """From running to one of `ENDINGS`."""
         if state not in ENDINGS:
             raise ValueError(f"a run ends {', '.join(ENDINGS)}, not {state}")
-        self.update(state=state, running=None)
+        self.update(state=state, running=None, ended_at=_now())
 
     def __enter__(self) -> Self:
         return self
@@ -56,12 +57,12 @@ class RunDir:
 
 def create(path: Path, info: Mapping[str, Any]) -> RunDir:
     """A new run in an absent or empty folder; `info` is what `run.json` holds beside schema and state."""
-    _refuse_used(path)
+    refuse_used(path)
     with writing_to(path):
         path.mkdir(parents=True, exist_ok=True)
 
     def fresh() -> dict[str, Any]:
-        _refuse_used(path)
+        refuse_used(path)
         return {"schema": f"{SCHEMA_NAME}/{SCHEMA_MAJOR}", **info}
 
     return _start(path, fresh)
@@ -69,8 +70,8 @@ def create(path: Path, info: Mapping[str, Any]) -> RunDir:
 
 def resume(path: Path) -> RunDir:
     """Go on with an interrupted or failed run."""
-    _resumable(path)
-    return _start(path, lambda: _resumable(path))
+    resumable(path)
+    return _start(path, lambda: resumable(path))
 
 
 def read_info(path: Path) -> dict[str, Any]:
@@ -104,7 +105,8 @@ def effective_state(info: Mapping[str, Any]) -> str:
     return str(info["state"])
 
 
-def _refuse_used(path: Path) -> None:
+def refuse_used(path: Path) -> None:
+    """Raise `UsageError` where a new run has no place."""
     if (path / "run.json").exists():
         raise UsageError(
             f"`{path}` already holds a run",
@@ -112,9 +114,15 @@ def _refuse_used(path: Path) -> None:
         )
     if path.is_dir() and any(not entry.name.startswith(".") for entry in path.iterdir()):
         raise UsageError(f"`{path}` is not empty and holds no run", "pass another `--out`")
+    nearest = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not os.access(nearest, os.W_OK):
+        raise EnvironmentError_(
+            f"cannot write to `{nearest}`", "check its rights and mount options, or pass another `--out`"
+        )
 
 
-def _resumable(path: Path) -> dict[str, Any]:
+def resumable(path: Path) -> dict[str, Any]:
+    """`run.json` of a run that can go on; `UsageError` for one that is complete or that a process is writing."""
     info = read_info(path)
     state = effective_state(info)
     if state == "complete":
@@ -133,7 +141,7 @@ def _start(path: Path, info: Callable[[], dict[str, Any]]) -> RunDir:
     with writing_to(path):
         lock = _lock(path)
     try:
-        _write(path, info() | {"state": "running", "running": this_process()})
+        _write(path, {"started_at": _now()} | info() | {"state": "running", "running": this_process()})
         with writing_to(path):
             for folder in ("requests", "spool", ".tmp"):
                 (path / folder).mkdir(exist_ok=True)
@@ -141,6 +149,10 @@ def _start(path: Path, info: Callable[[], dict[str, Any]]) -> RunDir:
         os.close(lock)
         raise
     return RunDir(path, lock)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _lock(path: Path) -> int:

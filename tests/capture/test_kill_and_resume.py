@@ -1,3 +1,4 @@
+import contextlib
 import logging
 import random
 import re
@@ -15,7 +16,7 @@ import slow_run
 from specprof.capture.plan import plan
 from specprof.capture.session import Spec, execute
 from specprof.engines.simulated import PrefixEngine, Truth
-from specprof.errors import DamagedError, UsageError
+from specprof.errors import DamagedError, EnvironmentError_, UsageError
 from specprof.records import EngineConfig
 from specprof.store.read import read_run
 
@@ -179,7 +180,7 @@ def test_another_machine_is_warned_about_but_not_refused(tmp_path, monkeypatch, 
     spec = Spec("slow", config, slow_run.plan(slow_run.PROMPTS[:2], slow_run.ARMS, max_tokens=8), {"sha256": "one"})
     execute(PrefixEngine(), spec, tmp_path / "run")
     monkeypatch.setattr("specprof.capture.session.describe_machine", lambda: {"cpu": "another"})
-    logging.getLogger("specprof").propagate = True
+    monkeypatch.setattr(logging.getLogger("specprof"), "propagate", True)
     execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)
     assert "`machine.cpu`" in caplog.text
 
@@ -197,3 +198,32 @@ def test_a_damaged_shard_stops_a_resume_unless_it_is_skipped(tmp_path):
     execute(PrefixEngine(), spec, folder, go_on=True, skip_bad=True)
     rows = read_run(folder, skip_bad=True).table.to_pylist()
     assert Counter((row["prompt_id"], row["arm"]) for row in rows) == Counter((job.key[0], job.key[2]) for job in jobs)
+
+
+def test_a_disk_that_fills_up_in_the_middle_costs_nothing_that_was_recorded(roomy_disk):
+    class Filling(PrefixEngine):
+        """After five requests something else takes the rest of the disk."""
+
+        def generate(self, jobs):
+            for number, request in enumerate(super().generate(jobs), 1):
+                yield request
+                if number == 5:
+                    fill(roomy_disk / "other")
+
+    jobs = plan(slow_run.PROMPTS, slow_run.ARMS, max_tokens=8)
+    spec = Spec("slow", EngineConfig(arms=slow_run.ARMS, max_tokens=8), jobs, {"sha256": "x"}, warmup=0)
+    folder = roomy_disk / "run"
+    with pytest.raises(EnvironmentError_, match="disk is full"):
+        execute(Filling(), spec, folder)
+    assert sum(row["complete"] for row in measured(folder)) == 40  # all in the spool, none in a shard
+    (roomy_disk / "other").unlink()
+    assert read_run(folder).state in ("failed", "interrupted")
+    execute(PrefixEngine(), spec, folder, go_on=True)
+    rows = measured(folder)
+    assert Counter((row["prompt_id"], row["arm"]) for row in rows) == Counter((job.key[0], job.key[2]) for job in jobs)
+
+
+def fill(path):
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))

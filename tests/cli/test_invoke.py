@@ -133,3 +133,15 @@ def test_a_terminal_without_the_letters_gets_their_codes(imported, tmp_path):
     process = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": "ascii"})
     assert process.returncode == 0
     assert rb"\xb7" in process.stdout
+
+
+def test_shell_completion_is_no_failure(tmp_path):
+    environment = os.environ | {"_SPECPROF_COMPLETE": "complete_bash", "COMP_WORDS": "specprof re", "COMP_CWORD": "1"}
+    process = subprocess.run([sys.executable, "-m", "specprof"], capture_output=True, text=True, env=environment)
+    assert process.returncode == 0
+    assert "report" in process.stdout
+
+
+def test_ctrl_c_is_said(cli, monkeypatch):
+    failing(monkeypatch, KeyboardInterrupt())
+    assert cli("report", "x").err == "error: interrupted\n"

@@ -78,9 +78,12 @@ def test_a_cost_that_is_not_given_counts_as_0_and_says_so(cli, imported):
     assert "costs: α 0.1, α₀ 0 (not given: counted as 0), β 0" in cli("report", imported, "--alpha", 0.1).out
 
 
-@pytest.mark.parametrize("cost", ["nan", "inf", "1e308", "-1"])
-def test_a_cost_that_is_no_number_is_refused(cli, imported, cost):
-    assert cli("report", imported, "--alpha", cost, "--beta", 0.1).code == 2
+@pytest.mark.parametrize("flag", ["--alpha", "--beta", "--alpha-round", "--phi"])
+@pytest.mark.parametrize("cost", ["nan", "inf", "1e308", "-1e308"])
+def test_a_cost_that_is_no_number_is_refused(cli, imported, flag, cost):
+    result = cli("report", imported, flag, cost, "--json")
+    assert result.code == 2
+    assert flag in result.err
 
 
 def test_only_the_arm_asked_for_is_reported(cli, imported):

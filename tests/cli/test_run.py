@@ -73,6 +73,27 @@ def test_the_last_piece_of_a_run_is_done_with_resume(cli, prompts, tmp_path):
     assert "`arms.simulated-k4` is gone; `arms.simulated-k2` is new" in other.err
 
 
+def test_a_real_run_goes_on_where_it_was_cut(real, prompts, tmp_path):
+    command = ("--prompts", prompts, "--baseline")
+    assert real(*command).code == 0
+    whole = specprof.load("run").set_index(["prompt_id", "arm", "phase"])["output_sha256"].to_dict()
+    run_json = tmp_path / "run" / "run.json"
+    run_json.write_text(run_json.read_text().replace('"complete"', '"interrupted"'))
+    for shard in (tmp_path / "run" / "requests").iterdir():
+        shard.unlink()
+    assert real(*command, "--resume").code == 0
+    assert specprof.load("run").set_index(["prompt_id", "arm", "phase"])["output_sha256"].to_dict() == whole
+
+
+def test_a_place_that_cannot_hold_a_run_is_refused_before_weights_load(real, prompts, tmp_path, monkeypatch):
+    monkeypatch.setattr("specprof.engines.huggingface.load.load", lambda config: pytest.fail("weights were loaded"))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.tex").touch()
+    result = real("--prompts", prompts)
+    assert result.code == 2
+    assert "not empty" in result.err
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -155,7 +176,7 @@ def test_a_prompt_longer_than_the_context_is_counted_and_the_rest_is_run(real, t
     assert arm["overall"]["excluded"] == {"prompt longer than the context": 1}
 
 
-def test_a_full_disk_ends_with_exit_code_4_and_keeps_what_was_recorded(cli, small_disk, tmp_path):
+def test_a_full_disk_ends_with_exit_code_4(cli, small_disk, tmp_path):
     (tmp_path / "words.jsonl").write_text('{"prompt": "hi"}\n')
     result = cli("run", "--engine", "simulated-prefix", "--prompts", "words.jsonl", "--out", small_disk / "run")
     assert result.code == 4

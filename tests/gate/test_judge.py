@@ -115,15 +115,16 @@ def test_no_data_never_passes():
 
 def test_a_selection_in_which_everything_was_skipped_or_unfinished_never_passes():
     lost = [request(i, "chat", finish_reason="skipped") for i in range(3)] + [
-        request(i, "qa", complete=False) for i in range(3)
+        request(i, "qa", prompt_tokens=0, complete=False) for i in range(3)
     ]
     data = run(*(request(i) for i in range(30)), *lost)
     found = {o.selection: o.outcome for o in outcomes(data, "buckets mean_accepted > 1")}
     assert found == {
         "task=chat,prompt=0-128": "inconclusive",
         "task=code,prompt=0-128": "pass",
-        "task=qa,prompt=0-128": "inconclusive",
     }
+    (qa,) = outcomes(data, "task=qa: mean_accepted > 1")
+    assert qa.outcome == "inconclusive"
     (chat,) = outcomes(data, "task=chat: censored < 5")
     assert (chat.outcome, chat.advice) == ("inconclusive", "the arm has no finished request here: no data never passes")
 
@@ -132,6 +133,12 @@ def test_an_arm_without_data_in_the_selection_has_an_outcome_of_its_own():
     data = run(*(request(i) for i in range(30)), *(request(i, "chat", arm="other") for i in range(30)))
     found = {o.arm: o.outcome for o in outcomes(data, "task=code: mean_accepted > 1")}
     assert found == {"spec": "pass", "other": "inconclusive"}
+
+
+def test_a_run_with_nothing_but_a_baseline_is_an_error():
+    plain = run(request(1, arm=BASELINE))
+    with pytest.raises(UsageError, match="no arm but the baseline"):
+        outcomes(RunData({"arms": {BASELINE: {}}}, "complete", plain.table), "requests > 0")
 
 
 def test_counts_compare_as_they_are_and_say_how_many_clusters(mixed):

@@ -83,6 +83,17 @@ def test_a_request_that_begins_again_under_its_own_id_starts_over(tmp_path, iden
     assert (request.complete, request.rounds) == (True, (three_of_five,))
 
 
+def test_a_request_cut_while_it_starts_over_keeps_the_rounds_it_had(tmp_path, identity, three_of_five):
+    with SpoolWriter(tmp_path, "w") as writer:
+        writer.begin(1, identity(1))
+        writer.round(1, three_of_five)
+        writer.round(1, Round(5, 5, 0, 1))
+        writer.begin(1, identity(1))
+        writer.round(1, three_of_five)
+    (request,) = requests(tmp_path)
+    assert (request.complete, request.rounds) == (False, (three_of_five, Round(5, 5, 0, 1)))
+
+
 def test_a_key_that_begins_another_request_ends_the_first_as_incomplete(tmp_path, identity):
     with SpoolWriter(tmp_path, "w") as writer:
         writer.begin(1, identity(1))

@@ -1,5 +1,6 @@
 """What `run.json` records of the models and the machine."""
 
+from collections.abc import Iterator
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,7 @@ import transformers
 from specprof.engines.huggingface.load import Loaded
 from specprof.engines.huggingface.preflight import weight_files
 from specprof.engines.huggingface.text import adds_special_tokens
-from specprof.engines.huggingface.usage import NGRAM
-from specprof.records import DEFAULT_THRESHOLD, EngineConfig
-
-NOTES = (
-    "a sampling draft model applies temperature, top_k and top_p twice: at temperature T it drafts at T²",
-    "with top_p below 1, prompt lookup never proposes some 1 - top_p of the vocabulary, whatever the text",
-)
+from specprof.records import EngineConfig
 
 
 def describe(loaded: Loaded, config: EngineConfig) -> dict[str, Any]:
@@ -38,8 +33,7 @@ def describe(loaded: Loaded, config: EngineConfig) -> dict[str, Any]:
         "eos_ids": list(loaded.eos_ids),
         "chat_template_sha256": None if template is None else sha256(str(template).encode()).hexdigest(),
         "raw_special_tokens": adds_special_tokens(loaded.tokenizer),
-        "arm_defaults": {"threshold": DEFAULT_THRESHOLD, "max_matching_ngram_size": NGRAM},
-        "notes": list(NOTES),
+        "notes": list(_notes(config)),
         "generation_config": {name: dict(settings) for name, settings in loaded.set_aside.items()},
     }
 
@@ -54,3 +48,11 @@ def _weights(name: str, model: Any) -> dict[str, Any]:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
+
+
+def _notes(config: EngineConfig) -> Iterator[str]:
+    """What of transformers' own doing shapes the acceptance of these arms."""
+    if any(arm.method == "draft_model" and arm.temperature > 0 for arm in config.arms):
+        yield "a sampling draft model applies temperature, top_k and top_p twice: at temperature T it drafts at T²"
+    if any(arm.method == "prompt_lookup" and (arm.top_p or 1) < 1 for arm in config.arms):
+        yield "with top_p below 1, prompt lookup never proposes some 1 - top_p of the vocabulary, whatever the text"

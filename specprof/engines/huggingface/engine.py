@@ -26,7 +26,7 @@ UNOBSERVED = {
 class HuggingFaceEngine:
     """Batch 1, decoder-only targets with attention layers; greedy or sampled; draft model or prompt lookup."""
 
-    capabilities = Capabilities(methods=METHODS, max_batch=1, samples=True, first_tokens=0, unobserved=UNOBSERVED)
+    capabilities = Capabilities(methods=METHODS, max_batch=1, first_tokens=0, unobserved=UNOBSERVED)
 
     _config: EngineConfig
     _loaded: "Loaded"

@@ -15,9 +15,8 @@ from specprof.engines.huggingface.hook import Boundary
 from specprof.engines.huggingface.load import Loaded
 from specprof.engines.huggingface.preflight import seam_error
 from specprof.engines.huggingface.text import encode, render
-from specprof.engines.huggingface.usage import NGRAM
 from specprof.errors import UsageError
-from specprof.records import DEFAULT_THRESHOLD, Arm, Job, Request
+from specprof.records import DEFAULT_NGRAM, DEFAULT_THRESHOLD, Arm, Job, Request
 
 
 class Stopwatch:
@@ -126,7 +125,7 @@ def decoding(arm: Arm, max_tokens: int, eos_ids: Sequence[int]) -> GenerationCon
     if arm.temperature > 0:  # transformers' own top_k is 50
         settings |= {"temperature": arm.temperature, "top_k": arm.top_k or 0, "top_p": arm.top_p or 1.0}
     if arm.method == "prompt_lookup":
-        size = arm.options.get("max_matching_ngram_size", NGRAM)
+        size = arm.options.get("max_matching_ngram_size", DEFAULT_NGRAM)
         settings |= {"prompt_lookup_num_tokens": arm.k, "max_matching_ngram_size": size}
     return GenerationConfig(**settings)
 

@@ -1,15 +1,13 @@
 """Faults of a configuration that show without torch, transformers or the models."""
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 
-from specprof.errors import UsageError
-from specprof.records import SCHEDULES, Arm, EngineConfig
+from specprof.errors import UsageError, did_you_mean
+from specprof.records import DEFAULT_NGRAM, SCHEDULES, Arm, EngineConfig
 
 METHODS = ("none", "draft_model", "prompt_lookup")
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 OPTIONS = ("num_beams", "attn_implementation", "trust_remote_code")
-NGRAM = 2  # what transformers uses when nobody says
 
 
 def check_usage(config: EngineConfig) -> None:
@@ -31,9 +29,7 @@ def check_usage(config: EngineConfig) -> None:
 
 def _check_choice(what: str, value: str, choices: Collection[str]) -> None:
     if value not in choices:
-        near = get_close_matches(value, choices, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(choices)}"
-        raise UsageError(f"unknown {what} `{value}`", hint)
+        raise UsageError(f"unknown {what} `{value}`", did_you_mean(value, choices, f"known: {', '.join(choices)}"))
 
 
 def _check_names(what: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -97,6 +93,6 @@ def _check_drafting(arm: Arm) -> None:
 def _check_lookup(arm: Arm) -> None:
     if arm.schedule == "confidence":
         raise UsageError(f"arm `{arm.id}`: prompt lookup has no confidence to stop at", "use `--schedule constant`")
-    size = arm.options.get("max_matching_ngram_size", NGRAM)
+    size = arm.options.get("max_matching_ngram_size", DEFAULT_NGRAM)
     if not isinstance(size, int) or size < 1:
         raise UsageError(f"arm `{arm.id}` has max_matching_ngram_size `{size}`", "it is a whole number, 1 or more")

