@@ -202,6 +202,7 @@ def test_a_damaged_shard_stops_a_resume_unless_it_is_skipped(tmp_path):
 
 def test_a_disk_that_fills_up_in_the_middle_costs_nothing_that_was_recorded(roomy_disk, monkeypatch):
     monkeypatch.setattr("specprof.capture.session.SEAL_EVERY", 10)  # a new segment then finds no room
+
     class Filling(PrefixEngine):
         """After five requests something else takes the rest of the disk."""
 
