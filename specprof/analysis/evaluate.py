@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from specprof.analysis.bucket import bucket
 from specprof.analysis.buckets import DEFAULT_BY, Cell, cells, check_by, in_cell
 from specprof.analysis.columns import equals
 from specprof.analysis.contract import ArmReport, BucketReport, CostReport, Document, WidthCost, to_dict
@@ -16,11 +15,12 @@ from specprof.analysis.estimate import Estimate
 from specprof.analysis.frame import Frame
 from specprof.analysis.intervals import Ints
 from specprof.analysis.measured import reference_lengths
+from specprof.analysis.row import bucket
 from specprof.analysis.speedup import displayed_beta
 from specprof.errors import UsageError, did_you_mean
 from specprof.records import BASELINE
 
-__all__ = ["Arm", "ArmReport", "BucketReport", "Document", "RunData", "arms_of", "bucket", "document", "to_dict"]
+__all__ = ["ArmData", "ArmReport", "BucketReport", "Document", "RunData", "arms_of", "bucket", "document", "to_dict"]
 
 RUN_KEYS = ("run_id", "engine", "engine_version", "target", "draft", "device", "dtype", "threads", "machine", "notes")
 
@@ -35,7 +35,7 @@ class RunData:
 
 
 @dataclass(frozen=True)
-class Arm:
+class ArmData:
     """One arm's requests and those of the run's baseline, None in a run without one. `lengths` are the response
     lengths by which its requests are compared with the baseline."""
 
@@ -87,7 +87,7 @@ def document(
     )
 
 
-def arms_of(run: RunData, costs: Costs | None) -> list[Arm]:
+def arms_of(run: RunData, costs: Costs | None) -> list[ArmData]:
     """The arms in the order of `run.json`, then those that only the requests name; the baseline among them."""
     frame, infos = Frame.of(run.table), run.info.get("arms", {})
     ids = dict.fromkeys([*infos, *sorted(set(frame.requests.arm))])
@@ -98,12 +98,14 @@ def arms_of(run: RunData, costs: Costs | None) -> list[Arm]:
     return [_arm(name, infos.get(name, {}), frames[name], plain, costs) for name in ids]
 
 
-def _arm(name: str, info: Mapping[str, Any], frame: Frame, plain: Frame | None, costs: Costs | None) -> Arm:
+def _arm(name: str, info: Mapping[str, Any], frame: Frame, plain: Frame | None, costs: Costs | None) -> ArmData:
     if name == BASELINE:
-        return Arm(name, info, frame, None, frame.requests.response_tokens, None)
+        return ArmData(name, info, frame, None, frame.requests.response_tokens, None)
     if plain is None:
-        return Arm(name, info, frame, None, frame.requests.response_tokens, costs)
-    return Arm(name, info, frame, plain, reference_lengths(frame.requests, plain.requests.take(plain.counted)), costs)
+        return ArmData(name, info, frame, None, frame.requests.response_tokens, costs)
+    return ArmData(
+        name, info, frame, plain, reference_lengths(frame.requests, plain.requests.take(plain.counted)), costs
+    )
 
 
 def _check_arms(wanted: Sequence[str], known: Sequence[str]) -> None:
@@ -113,7 +115,7 @@ def _check_arms(wanted: Sequence[str], known: Sequence[str]) -> None:
             raise UsageError(f"no run has the arm `{name}`", did_you_mean(name, known, f"arms: {arms}"))
 
 
-def _report(run: RunData, arm: Arm, by: Sequence[str]) -> ArmReport:
+def _report(run: RunData, arm: ArmData, by: Sequence[str]) -> ArmReport:
     counted = arm.frame.select(arm.frame.counted)
     keys = ("method", "draft", "k", "schedule", "temperature", "concurrency")
     return ArmReport(

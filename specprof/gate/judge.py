@@ -11,7 +11,7 @@ from specprof.analysis.buckets import LABEL, PROMPT_LABELS, RESPONSE_LABELS, Cel
 from specprof.analysis.contract import BucketReport, to_dict
 from specprof.analysis.cost import Costs
 from specprof.analysis.estimate import Estimate, clusters_to_settle
-from specprof.analysis.evaluate import Arm, RunData, arms_of
+from specprof.analysis.evaluate import ArmData, RunData, arms_of
 from specprof.errors import UsageError, did_you_mean
 from specprof.gate.rules import Result, Rule
 from specprof.records import BASELINE
@@ -69,7 +69,7 @@ def gate_document(run: RunData, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _outcomes(arms: Sequence[Arm], rule: Rule) -> Iterator[Outcome]:
+def _outcomes(arms: Sequence[ArmData], rule: Rule) -> Iterator[Outcome]:
     known = [arm.id for arm in arms]
     wanted = rule.where.get("arm")
     if wanted is not None and wanted not in known:
@@ -86,7 +86,7 @@ def _outcomes(arms: Sequence[Arm], rule: Rule) -> Iterator[Outcome]:
             yield _outcome(arm, cell, rule)
 
 
-def _cells(arm: Arm, rule: Rule) -> Iterator[Cell]:
+def _cells(arm: ArmData, rule: Rule) -> Iterator[Cell]:
     """The cells that the rule names, of those that hold a request, be it a skipped or unfinished one; the overall row
     is always there. The length of a prompt is known when its request has ended, that of an answer when it was run."""
     keys = [key for key in rule.where if key != "arm"]
@@ -106,7 +106,7 @@ def _fits(cell: Cell, where: Mapping[str, str]) -> bool:
     return all(values.get(key) == value for key, value in where.items() if key != "arm")
 
 
-def _what_there_is(arms: Sequence[Arm], rule: Rule) -> str:
+def _what_there_is(arms: Sequence[ArmData], rule: Rule) -> str:
     known = {
         "task": sorted({task for arm in arms for task in arm.frame.requests.task}),
         "prompt": PROMPT_LABELS,
@@ -119,7 +119,7 @@ def _what_there_is(arms: Sequence[Arm], rule: Rule) -> str:
     return "see `specprof report RUN --detail` for what the run holds"
 
 
-def _outcome(arm: Arm, cell: Cell, rule: Rule) -> Outcome:
+def _outcome(arm: ArmData, cell: Cell, rule: Rule) -> Outcome:
     row = arm.row(cell)
     estimate = find(to_dict(row), rule)
     result = rule.judge(estimate) if row.requests else "inconclusive"

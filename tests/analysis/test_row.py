@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from specprof.analysis.bucket import bucket
 from specprof.analysis.cost import Costs
+from specprof.analysis.row import bucket
 
 COSTS = Costs(alpha=0.1, beta=0.1)  # at k = 5 a round costs 2
 
