@@ -249,6 +249,16 @@ class Request:
         return replace(self, **changes)
 
 
+TOTALS: Mapping[str, Callable[[Request], int]] = {
+    "rounds": lambda request: len(request.rounds),
+    "proposed_total": lambda request: sum(r.proposed for r in request.rounds),
+    "drafted_total": lambda request: sum(r.drafted for r in request.rounds),
+    "accepted_total": lambda request: sum(r.accepted for r in request.rounds),
+    "emitted_total": lambda request: sum(r.emitted for r in request.rounds),
+    "regenerations": lambda request: sum(r.regenerated for r in request.rounds),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What an engine can do and see. `unobserved` maps a field of `Round` or `Request` to the reason it is null."""

@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from specprof.records import MOST_DRAFTED
-from specprof.store.schema import COUNTS, PER_ROUND, PER_TOKEN, REQUIRED, TOTALS
+from specprof.store.schema import COUNTS, PER_ROUND, PER_TOKEN, REQUIRED, SUMMED
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 _INT_MAX = 2**31 - 1
 
 IDENTITY = ("request_id", "prompt_id", "sample", "arm", "phase", "complete")
-CHECKED = (*IDENTITY, "rounds", *TOTALS, "regenerations", *COUNTS)
+CHECKED = (*IDENTITY, "rounds", *SUMMED, "regenerations", *COUNTS)
 
 
 def problem(table: pa.Table) -> str | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from specprof.records import SCHEMA_VERSION, Request
+from specprof.records import SCHEMA_VERSION, TOTALS, Request
 
 _TEXT, _INT, _LONG, _FLOAT, _BOOL = pa.string(), pa.int32(), pa.int64(), pa.float32(), pa.bool_()
 _INTS, _FLOATS = pa.list_(_INT), pa.list_(_FLOAT)
@@ -73,7 +73,7 @@ _TYPES: Mapping[str, pa.DataType] = {
     "load_1m": _FLOAT,
 }
 COUNTS = ("proposed", "drafted", "accepted", "emitted")
-TOTALS = tuple(f"{name}_total" for name in COUNTS)
+SUMMED = tuple(f"{name}_total" for name in COUNTS)
 PER_ROUND = (
     *COUNTS,
     *("width", "accepted_raw", "step", "batch", "draft_us", "verify_us", "step_us", "drafter_ran"),
@@ -82,7 +82,7 @@ PER_TOKEN = ("confidence", "target_prob", "draft_ids")  # flat over the rounds, 
 REQUIRED = (
     *("request_id", "prompt_id", "sample", "arm", "phase", "task"),
     *("prompt_tokens", "response_tokens", "first_tokens", "complete"),
-    *("rounds", *TOTALS, "regenerations", "excluded", *COUNTS, "writer"),
+    *("rounds", *SUMMED, "regenerations", "excluded", *COUNTS, "writer"),
 )
 VERSION_KEY, RUN_KEY = b"specprof.schema", b"specprof.run_id"
 SCHEMA = pa.schema(
@@ -96,12 +96,7 @@ _DERIVED: Mapping[str, Callable[[Request], Any]] = {
     "excluded": lambda request: list(request.excluded.items()),
     "accepted_hist": lambda request: None if request.accepted_hist is None else list(request.accepted_hist.items()),
     "started_at": lambda request: None if request.started_at is None else round(request.started_at * 1e6),
-    "rounds": lambda request: len(request.rounds),
-    "proposed_total": lambda request: sum(r.proposed for r in request.rounds),
-    "drafted_total": lambda request: sum(r.drafted for r in request.rounds),
-    "accepted_total": lambda request: sum(r.accepted for r in request.rounds),
-    "emitted_total": lambda request: sum(r.emitted for r in request.rounds),
-    "regenerations": lambda request: sum(r.regenerated for r in request.rounds),
+    **TOTALS,
     "writer": lambda request: request.writer or "",
 }
 

@@ -1,14 +1,14 @@
 """One record → one `Request`: fields, hard checks, and the last round made to fit the response."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from specprof.errors import BadRecordError, did_you_mean
 from specprof.importers.native.rounds import rounds_of
 from specprof.importers.native.values import LONG, PER_ROUND, PER_TOKEN, REQUEST_KINDS, UNKNOWN
-from specprof.records import BASELINE, CENSOR_REASONS, Request
+from specprof.records import BASELINE, CENSOR_REASONS, TOTALS, Request
 
 ARM = "imported"
 EXAMPLE = (
@@ -16,15 +16,7 @@ EXAMPLE = (
     '"drafted": [5, 5], "accepted": [3, 5]}'
 )
 _REQUIRED = ("request_id", "task", "prompt_tokens", "response_tokens")
-_TOTALS: Mapping[str, Callable[[Request], Any]] = {
-    "rounds": lambda request: len(request.rounds),
-    "proposed_total": lambda request: sum(r.proposed for r in request.rounds),
-    "drafted_total": lambda request: sum(r.drafted for r in request.rounds),
-    "accepted_total": lambda request: sum(r.accepted for r in request.rounds),
-    "emitted_total": lambda request: sum(r.emitted for r in request.rounds),
-    "regenerations": lambda request: sum(r.regenerated for r in request.rounds),
-}
-FIELDS = (*REQUEST_KINDS, *PER_ROUND, *PER_TOKEN, *_TOTALS)
+FIELDS = (*REQUEST_KINDS, *PER_ROUND, *PER_TOKEN, *TOTALS)
 
 
 def request_of(record: Mapping[str, Any], place: str) -> Request:
@@ -70,7 +62,7 @@ def _fitted(request: Request) -> Request:
 
 def _check_totals(record: Mapping[str, Any], given: Request, fitted: Request, place: str) -> None:
     """A total may count the last round before or after it was cut: both are counts of the record's lists."""
-    for name, total in _TOTALS.items():
+    for name, total in TOTALS.items():
         if name in record and LONG.check(f'"{name}"', record[name], place) not in (total(given), total(fitted)):
             raise BadRecordError(place, f'has "{name}" {record[name]}, but its lists give {total(given)}')
     if given.accepted_hist not in (None, _histogram(given), _histogram(fitted)):
