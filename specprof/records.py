@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 SCHEMA_VERSION = 1
+MOST_VERIFIED = 65_536  # positions per round, all nodes of a tree
 MOST_DRAFTED = 4096  # per round; more is a miscount, and positions are counted up to it
 BASELINE = "baseline"
 
@@ -71,6 +72,10 @@ class Round:
             return f"width {self.width} is below drafted {self.drafted}"
         if self.accepted_raw is not None and self.accepted_raw < self.accepted:
             return f"accepted_raw {self.accepted_raw} is below accepted {self.accepted}"
+        if self.accepted_raw is not None and self.accepted_raw > self.drafted:
+            return f"accepted_raw {self.accepted_raw} exceeds drafted {self.drafted}"
+        if self.width is not None and self.width > MOST_VERIFIED:
+            return f"width {self.width} exceeds {MOST_VERIFIED}: no tree is that wide"
         for name in ("confidence", "target_prob", "draft_ids"):
             entries = getattr(self, name)
             if entries is not None and len(entries) != self.proposed:

@@ -60,18 +60,19 @@ def assert_engine_contract(
     assert keys == sorted(job.key for job in jobs), "every job must come back exactly once"
     assert all(measured["complete"].to_pylist()), "every finished request is complete"
     _greedy_arms_agree(measured.to_pylist(), arms)
+    lost = [reason in ("skipped", "error") for reason in measured["finish_reason"].to_pylist()]
+    assert not all(lost), "no request was answered: give `prompts` that the engine can run"
     _live_rounds_and_identities(factory(), config, arms, prompts, max_tokens)
 
 
 def _greedy_arms_agree(rows: Sequence[Mapping[str, Any]], arms: Sequence[Arm]) -> None:
-    """Greedy speculation must give the baseline's answer, where the engine hashes answers."""
-    answers: dict[str, set[bytes]] = {}
+    """Greedy speculation must give the baseline's answer: as long, and the same where the engine hashes answers."""
+    answers: dict[str, set[tuple[bytes | None, int]]] = {}
     for row in rows:
-        if row["output_sha256"] is not None:
-            answers.setdefault(row["prompt_id"], set()).add(row["output_sha256"])
+        answers.setdefault(row["prompt_id"], set()).add((row["output_sha256"], row["response_tokens"]))
     if all(arm.temperature == 0 for arm in arms):
-        for prompt, hashes in answers.items():
-            assert len(hashes) == 1, f"prompt {prompt}: a greedy arm answers otherwise than the baseline"
+        for prompt, found in answers.items():
+            assert len(found) == 1, f"prompt {prompt}: a greedy arm answers otherwise than the baseline"
 
 
 def _refuses_a_wrong_arm(engine: Engine, config: EngineConfig, arm: Arm) -> None:
@@ -115,14 +116,19 @@ def _live_rounds_and_identities(
         assert described.get("engine_version"), "`describe` gives the engine's version"
         for request in engine.generate(jobs()):
             ended.append(request.request_id)
-            _assert_request(request, live[request.request_id], engine)
+            k = next(arm.k for arm in arms if arm.id == request.arm)
+            _assert_request(request, live[request.request_id], engine, k)
     assert sorted(ended) == sorted(pulled), "every pulled job must end"
 
 
-def _assert_request(request: Request, live: Sequence[Round], engine: Engine) -> None:
+def _assert_request(request: Request, live: Sequence[Round], engine: Engine, k: int) -> None:
     name = f"{request.request_id} ({request.arm})"
     assert (fault := request.problem()) is None, f"{name}: {fault}"
     assert request.unbalanced == 0, f"{name}: rounds miss {request.unbalanced} of {request.response_tokens} tokens"
+    most = max((step.drafted for step in request.rounds), default=0)
+    assert most <= k, f"{name}: {most} tokens drafted in a round of an arm with k = {k}"
+    for field in ("ttft_us", "latency_us", "queue_us"):
+        assert isinstance(getattr(request, field), int | None), f"{name}: {field} is a whole number of microseconds"
     if live:
         counts = [(r.proposed, r.drafted, r.accepted, r.emitted) for r in request.rounds]
         assert [(r.proposed, r.drafted, r.accepted, r.emitted) for r in live] == counts, f"{name}: live rounds differ"
@@ -130,9 +136,7 @@ def _assert_request(request: Request, live: Sequence[Round], engine: Engine) -> 
     cut = bool(request.rounds) and request.rounds[-1].censored
     assert (request.censor_reason is not None) == cut, f"{name}: censor_reason is there exactly if the end cut a round"
     assert request.max_tokens is None or request.response_tokens <= request.max_tokens, f"{name}: over max_tokens"
-    if request.arm == BASELINE:
-        assert not any(r.drafted for r in request.rounds), f"{name}: the baseline drafts nothing"
-    elif request.finish_reason != "skipped":
+    if request.arm != BASELINE and request.finish_reason != "skipped":
         expected = engine.capabilities.first_tokens
         assert request.first_tokens == expected, f"{name}: first_tokens {request.first_tokens}, declared {expected}"
     if request.ttft_us is not None and request.latency_us is not None:

@@ -111,15 +111,57 @@ class SpeaksOfNoCause(Altered):
         return replace(request, censor_reason=None, finish_reason="whim")
 
 
+class AnswersShorterWhenItDecodesPlainly(Altered):
+    def alter(self, request):
+        return request if request.rounds else replace(request, response_tokens=request.response_tokens // 2)
+
+
+class DraftsMoreThanItsArm(PrefixEngine):
+    def generate(self, jobs):
+        return super().generate(replace(job, arm=replace(job.arm, k=job.arm.k * 3)) for job in jobs)
+
+
+class AnswersNothing(Altered):
+    def alter(self, request):
+        return replace(
+            request,
+            rounds=(),
+            response_tokens=0,
+            first_tokens=0,
+            finish_reason="skipped",
+            censor_reason=None,
+            first_chunk_tokens=None,
+        )
+
+
+class MeasuresInFractions(Altered):
+    def alter(self, request):
+        return replace(request, ttft_us=request.ttft_us + 0.5, latency_us=request.latency_us + 1.5)
+
+
+class SwallowsItsFailure(PrefixEngine):
+    def generate(self, jobs):
+        yield from super().generate([next(iter(jobs))])
+        raise RuntimeError("the device fell off the bus")
+
+    def __exit__(self, *error):
+        return True
+
+
 BROKEN = {
+    AnswersShorterWhenItDecodesPlainly: "answers otherwise than the baseline",
+    DraftsMoreThanItsArm: "9 tokens drafted",
+    AnswersNothing: "no request was answered",
+    MeasuresInFractions: "whole number of microseconds",
+    SwallowsItsFailure: "swallowed its failure",
     CountsPastTheEnd: "response tokens",
     AcceptsMoreThanItDrafts: "accepted 2",
     ReturnsOtherRoundsThanItShowed: "live rounds differ",
-    DraftsInTheBaseline: "the baseline drafts nothing",
+    DraftsInTheBaseline: "in a round of an arm with k = 0",
     ForgetsTheFinishReason: "finish_reason None",
     SpeaksOfNoCause: "finish_reason 'whim'",
     AnswersBeforeItStarts: "ttft_us",
-    GoesPastMaxTokens: "over max_tokens",
+    GoesPastMaxTokens: "over max_tokens|answers otherwise",
     InventsRequests: "which is not open",
     LosesJobs: "jobs pulled ahead|exactly once",
     PullsAhead: "jobs pulled ahead",

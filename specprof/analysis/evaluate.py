@@ -27,11 +27,12 @@ RUN_KEYS = ("run_id", "engine", "engine_version", "target", "draft", "device", "
 
 @dataclass(frozen=True)
 class RunData:
-    """What the store read: `run.json`, the run's effective state, and its requests."""
+    """What the store read: `run.json`, the run's effective state, its requests, and the files that were left out."""
 
     info: Mapping[str, Any]
     state: str
     table: pa.Table
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,10 @@ def document(
     by = check_by(by, {name for arm in every for name in arm.frame.labels})
     _check_arms(arms or (), [arm.id for arm in every])
     return Document(
-        runs=tuple({key: run.info.get(key) for key in RUN_KEYS} | {"state": run.state} for run in runs),
+        runs=tuple(
+            {key: run.info.get(key) for key in RUN_KEYS} | {"state": run.state, "problems": list(run.problems)}
+            for run in runs
+        ),
         arms=tuple(
             _report(run, arm, by)
             for run, of_run in of_runs

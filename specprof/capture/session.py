@@ -12,7 +12,7 @@ from specprof.capture.machine import describe_machine
 from specprof.capture.plan import Planned
 from specprof.capture.recorder import Recorder
 from specprof.engines.base import ChecksPrompts, Engine
-from specprof.errors import UsageError
+from specprof.errors import EnvironmentError_, UsageError
 from specprof.records import EngineConfig, Request
 from specprof.spool import SpoolWriter
 from specprof.store.read import read_run
@@ -84,20 +84,25 @@ def execute(
         if effective_state(earlier) == "complete":
             return
         resumable(folder)
+    ended = False
     with engine:
-        settings |= engine.describe()
+        settings = engine.describe() | settings
         if earlier is not None:
             _refuse_differences(earlier, settings, folder)
         run = resume(folder) if go_on else create(folder, _first_info(spec, settings, folder, engine))
         with run:
+            run.update(parts=[*read_info(folder).get("parts", []), {key: settings.get(key) for key in SPEED_ONLY}])
             _measure(engine, spec, run, _done(folder, skip_bad), on_request)
+        ended = True
+    if not ended:
+        raise EnvironmentError_(f"engine `{spec.engine_name}` swallowed its failure", "its `__exit__` returns true")
 
 
 def _first_info(spec: Spec, settings: Mapping[str, Any], folder: Path, engine: Engine) -> dict[str, Any]:
     capabilities = engine.capabilities
     return {
-        "run_id": folder.resolve().name,
         **settings,
+        "run_id": folder.resolve().name,
         "jobs": len(spec.jobs),
         "command": list(spec.command),
         "capabilities": {**asdict(capabilities), "unobserved": dict(capabilities.unobserved)},
@@ -130,11 +135,9 @@ def _measure(
     engine: Engine, spec: Spec, run: RunDir, done: set[tuple[str, int, str]], on_request: OnRequest | None
 ) -> None:
     seal(run.path)  # what a killed process left
-    attempts = int(read_info(run.path).get("attempts", 0)) + 1
-    run.update(attempts=attempts)
     missing = [job for job in spec.jobs if job.key not in done]
     count = len(spec.jobs) - len(missing)
-    writer = f"w{attempts}"
+    writer = f"w{len(read_info(run.path)['parts'])}"  # one per process that worked at the run
     with SpoolWriter(run.path / "spool", writer) as spool:
         recorder = Recorder(spool, writer)
         for number, returned in enumerate(engine.generate(recorder.jobs(_phases(spec, missing))), 1):

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 from specprof.cli.app import app
 from specprof.config import load_config
@@ -18,6 +19,7 @@ _ENVIRONMENT_ERRNOS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, err
 
 def main() -> None:
     """The `specprof` command."""
+    sys.stdout, sys.stderr = (stream or _nowhere() for stream in (sys.stdout, sys.stderr))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter gets its code, not a crash
             stream.reconfigure(errors="backslashreplace")
@@ -76,7 +78,15 @@ def _explain(error: Exception) -> int:
 
 
 def _complain(message: str, hint: str | None, code: Exit) -> int:
-    sys.stderr.write(f"error: {message}\n")
-    if hint:
-        sys.stderr.write(f"hint: {hint}\n")
+    lines = f"error: {message}\n" + (f"hint: {hint}\n" if hint else "")
+    try:
+        sys.stderr.write(lines)
+        sys.stderr.flush()
+    except OSError:  # nobody to tell; the exit code still does
+        sys.stderr = _nowhere()
     return code
+
+
+def _nowhere() -> TextIO:
+    """In place of a stream that is closed or cannot be written."""
+    return Path(os.devnull).open("w")

@@ -47,5 +47,5 @@ def read(paths: Sequence[Path], skip_bad: bool) -> "list[RunData]":
         run = read_run(path, skip_bad=skip_bad, columns=COLUMNS)
         for problem in run.problems:
             log.warning(problem)
-        runs.append(RunData(info=run.info, state=run.state, table=run.table))
+        runs.append(RunData(info=run.info, state=run.state, table=run.table, problems=run.problems))
     return runs

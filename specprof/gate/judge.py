@@ -18,6 +18,7 @@ from specprof.records import BASELINE
 
 SCHEMA = "specprof.gate/1"
 NOTHING = "the arm has no finished request here: no data never passes"
+DAMAGED = "{count} damaged files were left out: restore them, or pass `--allow-partial`"
 PARTIAL = "the run is {state}: finish it with `specprof run … --resume`, or pass `--allow-partial`"
 
 
@@ -42,12 +43,13 @@ class Outcome:
 
 def judge(run: RunData, rules: Sequence[Rule], costs: Costs | None, *, allow_partial: bool = False) -> list[Outcome]:
     """The outcomes in the order of the rules. Raises `UsageError` for a selection that matches nothing or an unknown
-    metric. A run that is not complete is inconclusive unless `allow_partial`."""
+    metric. A run that is not complete, or not readable as a whole, is inconclusive unless `allow_partial`."""
     arms = arms_of(run, costs)
     outcomes = [outcome for rule in rules for outcome in _outcomes(arms, rule)]
-    if run.state == "complete" or allow_partial:
+    if allow_partial or (run.state == "complete" and not run.problems):
         return outcomes
-    return [replace(o, outcome="inconclusive", advice=PARTIAL.format(state=run.state)) for o in outcomes]
+    reason = DAMAGED.format(count=len(run.problems)) if run.problems else PARTIAL.format(state=run.state)
+    return [replace(o, outcome="inconclusive", advice=reason) for o in outcomes]
 
 
 def overall(outcomes: Sequence[Outcome]) -> Result:
@@ -64,6 +66,7 @@ def gate_document(run: RunData, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "schema": SCHEMA,
         "run_id": run.info.get("run_id"),
         "state": run.state,
+        "problems": list(run.problems),
         "outcome": overall(outcomes),
         "rules": [asdict(outcome) for outcome in outcomes],
     }
@@ -160,8 +163,10 @@ def find(report: Mapping[str, Any], rule: Rule) -> Estimate:
 def _metrics(report: Any, prefix: str = "") -> Iterator[str]:
     """Every number of a bucket report by its path, whether a run measures it or not."""
     for name, hint in get_type_hints(report).items():
+        if get_origin(hint) not in (None, UnionType):  # lists and maps hold no number of their own
+            continue
         kind = next(part for part in get_args(hint) or (hint,) if part is not NoneType)
-        if kind in (Estimate, int, float) and get_origin(hint) in (None, UnionType):
+        if kind in (Estimate, int, float):
             yield f"{prefix}{name}"
         elif is_dataclass(kind):
             yield from _metrics(kind, f"{prefix}{name}.")

@@ -12,9 +12,9 @@ def name(record: Mapping[str, Any], key: str, place: str) -> str | None:
     value = record.get(key)
     if value is None:
         return None
-    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip() and str(value).isprintable():
         return str(value)
-    raise BadRecordError(place, f'has "{key}" {shown(value)}', "it must be text that is not empty, or a whole number")
+    raise BadRecordError(place, f'has "{key}" {shown(value)}', "it must be one line of text, or a whole number")
 
 
 def text(record: Mapping[str, Any], key: str, place: str) -> str | None:
@@ -45,6 +45,6 @@ def labels(record: Mapping[str, Any], place: str) -> Mapping[str, str]:
         return {}
     if isinstance(value, dict) and "template" in value:
         raise BadRecordError(place, 'has a label "template"', "that name is taken (raw or chat): choose another")
-    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+    if isinstance(value, dict) and all(isinstance(i, str) and i.isprintable() for i in [*value, *value.values()]):
         return value
     raise BadRecordError(place, f'has "labels" {shown(value)}', 'it must map text to text: {"language": "en"}')

@@ -21,6 +21,8 @@ def show(document: Document, *, detail: bool = False, buckets: bool = False, con
         console = Console(file=console.file, width=WIDTH, no_color=console.no_color)
     for run in document.runs:
         console.print(Text(cells.run_line(run)))
+    if not document.arms:
+        console.print("no arm but the baseline: `--arm baseline` shows it")
     for arm in document.arms:
         console.print()
         console.print(Text(cells.title(arm), style="bold"))

@@ -64,7 +64,9 @@ def _life(segments: list[Segment], writer: str) -> Iterator[Attempt]:
                 if earlier and not same:
                     yield earlier.attempt()
                 # Begun again under its own id, a request starts over; its rounds count till as many new ones stand.
-                open[key] = _Open(fields, before=earlier.rounds if earlier and same else [])
+                open[key] = _Open(fields)
+                if earlier and same:
+                    open[key] = _Open(fields, before=max(earlier.rounds, earlier.before, key=len), paths=earlier.paths)
             if (request := open.get(key)) is None:
                 continue
             request.paths.add(segment.path)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from specprof.records import MOST_DRAFTED
+from specprof.records import MOST_DRAFTED, MOST_VERIFIED
 from specprof.store.schema import COUNTS, PER_ROUND, PER_TOKEN, REQUIRED, SUMMED
 
 Ints = npt.NDArray[np.int64]
@@ -71,6 +71,10 @@ def _round_faults(table: pa.Table, ends: Ints) -> Iterator[tuple[str, Bools]]:
     inner = np.ones(len(emitted), dtype=np.bool_)
     inner[ends[ends > 0] - 1] = False
     yield "cut inside its accepted tokens, which only the last round can be", inner & (emitted <= accepted)
+    for name, most, bound in (("width", MOST_VERIFIED, MOST_VERIFIED), ("accepted_raw", "drafted", drafted)):
+        if name in table.column_names:
+            values = _where_known(table, name)
+            yield f"{name} exceeds {most}", (values > bound) & (values < _INT_MAX)
     for name, least, counts in (("width", "drafted", drafted), ("accepted_raw", "accepted", accepted)):
         if name in table.column_names:
             yield f"{name} is below {least}", _where_known(table, name) < counts

@@ -19,6 +19,7 @@ from specprof.engines.simulated import PrefixEngine, Truth
 from specprof.errors import DamagedError, EnvironmentError_, UsageError
 from specprof.records import EngineConfig
 from specprof.store.read import read_run
+from specprof.store.run import read_info
 
 SCRIPT = Path(slow_run.__file__)
 PLANNED = {(f"p{i}", sample, arm) for i in range(20) for sample in range(2) for arm in ("sim", "baseline")}
@@ -183,6 +184,19 @@ def test_another_machine_is_warned_about_but_not_refused(tmp_path, monkeypatch, 
     monkeypatch.setattr(logging.getLogger("specprof"), "propagate", True)
     execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)
     assert "`machine.cpu`" in caplog.text
+
+
+def test_every_part_of_a_run_says_on_which_machine_it_ran(tmp_path, monkeypatch):
+    jobs = plan(slow_run.PROMPTS, slow_run.ARMS, max_tokens=8)
+    spec = Spec("slow", EngineConfig(arms=slow_run.ARMS, max_tokens=8), jobs, {"sha256": "x"}, warmup=0)
+    folder = tmp_path / "run"
+    execute(PrefixEngine(), spec, folder)
+    (folder / "run.json").write_text((folder / "run.json").read_text().replace('"complete"', '"failed"'))
+    monkeypatch.setattr("specprof.capture.session.describe_machine", lambda: {"cpu": "another"})
+    execute(PrefixEngine(), spec, folder, go_on=True)
+    first, second = read_info(folder)["parts"]
+    assert first["machine"]["cores"] >= 1
+    assert second["machine"] == {"cpu": "another"}
 
 
 def test_a_damaged_shard_stops_a_resume_unless_it_is_skipped(tmp_path):

@@ -145,3 +145,18 @@ def test_shell_completion_is_no_failure(tmp_path):
 def test_ctrl_c_is_said(cli, monkeypatch):
     failing(monkeypatch, KeyboardInterrupt())
     assert cli("report", "x").err == "error: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code"), [("2>/dev/full", 2), ("2>&-", 2), (">&- 2>/dev/null", 2), ("2>&1 >/dev/null | true", 2)]
+)
+def test_an_error_that_nobody_can_read_keeps_its_exit_code(tmp_path, redirect, code):
+    command = f"set -o pipefail; {sys.executable} -m specprof gate nowhere --rule 'requests > 0' {redirect}"
+    process = subprocess.run(["bash", "-c", command], cwd=tmp_path, stdout=subprocess.DEVNULL)
+    assert process.returncode == code
+
+
+def test_a_report_to_a_closed_stdout_is_no_crash(imported, tmp_path):
+    command = f"{sys.executable} -m specprof report {tmp_path / imported} >&-"
+    process = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (process.returncode, process.stderr) == (0, "")

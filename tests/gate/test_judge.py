@@ -80,6 +80,8 @@ def test_a_selection_by_response_length_is_a_cell_too(mixed):
         ("measured.decod > 1", "unknown metric", "did you mean `measured.decode`?"),
         ("mean_accepted.reason > 1", "unknown metric", "did you mean `mean_accepted`?"),
         ("rule.holds > 0", "unknown metric", ""),
+        ("survival.n > 3", "unknown metric", ""),
+        ("reached > 3", "unknown metric", ""),
         ("task=nope,task=code: mean_accepted > 1", "names a key twice", "a row has one value per key"),
         ("label.colour=red: mean_accepted > 1", "matches no request", "see `specprof report RUN --detail`"),
         ("verdict > 1", "unknown metric", ""),
@@ -158,6 +160,15 @@ def test_an_unfinished_run_is_inconclusive_unless_allowed(mixed):
     assert "interrupted" in outcome.advice
     assert "--allow-partial" in outcome.advice
     (allowed,) = outcomes(partial, "task=code: mean_accepted > 1", allow_partial=True)
+    assert allowed.outcome == "pass"
+
+
+def test_a_run_of_which_a_file_was_left_out_is_inconclusive_unless_allowed(mixed):
+    holed = RunData(mixed.info, "complete", mixed.table, problems=("`part-w-00001.parquet` is damaged",))
+    (outcome,) = outcomes(holed, "task=code: mean_accepted > 1")
+    assert (outcome.outcome, outcome.advice.startswith("1 damaged files were left out")) == ("inconclusive", True)
+    assert gate_document(holed, [outcome])["problems"] == ["`part-w-00001.parquet` is damaged"]
+    (allowed,) = outcomes(holed, "task=code: mean_accepted > 1", allow_partial=True)
     assert allowed.outcome == "pass"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from specprof.errors import DamagedError, EnvironmentError_
 from specprof.records import Round
-from specprof.spool import SpoolWriter
+from specprof.spool import SpoolWriter, fields_of
 from specprof.store.read import read_run
 from specprof.store.run import create
 from specprof.store.seal import seal, write_shard
@@ -210,3 +210,18 @@ def test_a_read_only_run_is_an_environment_error_to_seal_and_can_be_read(freezab
         seal(run.path)
     assert caught.value.__cause__.errno == errno.EROFS
     assert ids(run.path) == ["r1"]
+
+
+def test_a_request_that_starts_over_keeps_every_segment_that_holds_a_part_of_it(run_dir, request_of):
+    """Killed while it was written again: the rounds it had stay readable, sealed around or not."""
+    writer = SpoolWriter(run_dir / "spool", "w")
+    request = request_of(1)
+    writer.begin(0, fields_of(request))
+    for step in request.rounds:
+        writer.round(0, step)
+    writer.roll()
+    writer.begin(0, fields_of(request))
+    writer.close()
+    before = read_run(run_dir).table["rounds"].to_pylist()
+    seal(run_dir)
+    assert read_run(run_dir).table["rounds"].to_pylist() == before == [len(request.rounds)]

@@ -29,17 +29,18 @@ def read_native(path: str | Path, *, skip_bad: bool = False) -> Imported:
     an arm to one prompt are numbered as samples where the records do not number them."""
     requests: list[Request] = []
     places: dict[str, str] = {}
-    answers: Counter[tuple[str, str]] = Counter()
+    answers: Counter[tuple[str, str, str]] = Counter()
     faults: list[BadRecordError] = []
     for place, line in lines(path):
         try:
             record = parse(place, line)
             request = request_of(record, place)
-            if "sample" not in record:
-                answers[request.prompt_id, request.arm] += 1
-                request = request.with_(sample=answers[request.prompt_id, request.arm] - 1)
             if (first := places.setdefault(request.request_id, place)) != place:
                 raise BadRecordError(place, f'repeats the request_id "{request.request_id}" of `{first}`')
+            if record.get("sample") is None:
+                job = request.prompt_id, request.arm, request.phase
+                request = request.with_(sample=answers[job])
+                answers[job] += 1
             requests.append(request)
         except BadRecordError as fault:
             faults.append(fault)

@@ -40,6 +40,10 @@ def _name(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _line(value: object) -> bool:
+    return _name(value) and str(value).isprintable()
+
+
 def _map(value: object, key: Callable[[str], bool], item: Callable[[object], bool]) -> bool:
     return isinstance(value, dict) and all(key(k) and item(v) for k, v in value.items())
 
@@ -50,8 +54,8 @@ def _word(*words: str) -> Kind:
 
 _WHOLE = Kind("a whole number from 0 to 2³¹ − 1", _whole)
 LONG = Kind("a whole number from 0 to 2⁶³ − 1", lambda value: _whole(value, 63))
-_ID = Kind("text that is not empty, or a whole number", lambda value: _name(value) or _whole(value, 63), str)
-_NAME = Kind("one line of text that is not empty", lambda value: _name(value) and str(value).isprintable())
+_ID = Kind("one line of text, or a whole number", lambda value: _line(value) or _whole(value, 63), str)
+_NAME = Kind("one line of text that is not empty", _line)
 _PROBABILITY = Kind("a number from 0 to 1", lambda value: _number(value, 1), float)
 _SECONDS = Kind("seconds since 1970 (not milliseconds)", lambda value: _number(value, 1e11), float)
 
@@ -66,7 +70,9 @@ _BY_TYPE: Mapping[Any, Kind] = {
         bytes.fromhex,
     ),
     tuple[int, ...]: Kind("a list of whole numbers", lambda v: isinstance(v, list) and all(map(_whole, v)), tuple),
-    Mapping[str, str]: Kind("a map of texts", lambda v: _map(v, _name, lambda item: isinstance(item, str))),
+    Mapping[str, str]: Kind(
+        "a map of one-line texts", lambda v: _map(v, _line, lambda i: isinstance(i, str) and i.isprintable())
+    ),
     Mapping[str, int]: Kind("a map of whole numbers", lambda v: _map(v, _name, _whole)),
     Mapping[int, int]: Kind(
         'a map from number to count: {"0": 3}',

@@ -92,11 +92,25 @@ def test_a_missing_file_is_refused(tmp_path):
 def test_answers_to_one_prompt_are_numbered_where_the_records_do_not(tmp_path):
     record = {"task": "t", "prompt_tokens": 1, "response_tokens": 2, "drafted": [1], "accepted": [1], "prompt_id": "p"}
     lines = [record | {"request_id": name} for name in "abc"] + [record | {"request_id": "d", "sample": 7}]
+    lines[1:1] = [record | {"request_id": "w", "phase": "warmup"}]  # a warm-up is no answer
+    lines[2]["sample"] = None
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    assert [request.sample for request in read_native(tmp_path / "a.jsonl").requests] == [0, 1, 2, 7]
+    samples = {request.request_id: request.sample for request in read_native(tmp_path / "a.jsonl").requests}
+    assert samples == {"a": 0, "w": 0, "b": 1, "c": 2, "d": 7}
 
 
 def test_a_response_of_nothing_but_a_first_token_is_counted_as_unbalanced(tmp_path):
     record = {"request_id": "a", "task": "t", "prompt_tokens": 1, "response_tokens": 0, "first_tokens": 1}
     (tmp_path / "a.jsonl").write_text(json.dumps(record | {"drafted": [], "accepted": []}))
     assert read_native(tmp_path / "a.jsonl").unbalanced == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("request_id", "a\x1b[2J"), ("task", "a\nb"), ("labels", {"x": "\x1b[31m"}), ("width", [70_000])],
+)
+def test_what_would_garble_a_terminal_or_a_sum_is_refused(tmp_path, field, value):
+    record = {"request_id": "a", "task": "t", "prompt_tokens": 1, "response_tokens": 2, "drafted": [1], "accepted": [1]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record | {field: value}))
+    with pytest.raises(BadRecordError, match=r"a\.jsonl:1"):
+        read_native(tmp_path / "a.jsonl")
