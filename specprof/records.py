@@ -129,12 +129,6 @@ class Arm:
         """JSON-ready, without the id: the value under the arm's id in `run.json`."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "id"} | {"options": dict(self.options)}
 
-    @classmethod
-    def from_dict(cls, id: str, values: Mapping[str, Any]) -> Self:
-        """Inverse of `to_dict`; keys of a newer minor version are ignored."""
-        known = {f.name for f in fields(cls)} - {"id"}
-        return cls(id=id, **{key: value for key, value in values.items() if key in known})
-
 
 def _ignore(round: Round) -> None:
     """The default sink of live rounds."""

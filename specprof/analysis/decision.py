@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specprof.analysis import flags, metrics, verdict
+from specprof.analysis import flags, verdict
 from specprof.analysis.contract import Cost, Rule
 from specprof.analysis.estimate import Estimate
 from specprof.analysis.frame import Frame
@@ -21,15 +21,16 @@ class Decision:
     notes: tuple[str, ...]
 
 
-def decided(frame: Frame, rule: Rule, cost: Cost, measured: Measured | None, raised: set[str]) -> Decision:
-    """`raised` are the flags that the requests raise by themselves."""
+def decided(
+    frame: Frame, rule: Rule, cost: Cost, measured: Measured | None, tokens: Estimate, raised: set[str]
+) -> Decision:
+    """`tokens` per round; `raised` are the flags that the requests raise by themselves."""
     decode = None if measured is None else measured.decode
     answer, basis = verdict.judge(decode, None if cost.regime is None else cost.speedup)
-    raised = raised | flags.of_verdict(answer, basis, rule.holds, cost.holds, cost.speedup, decode)
     deciding = cost.speedup if basis == "cost" or decode is None else decode
-    if basis is not None and (deciding.n or 0) < verdict.ENOUGH:
-        raised = raised | {"thin"}
-    notes = [*_notes(frame), *_beyond_free_drafts(frame, decode)]
+    raised = raised | flags.of_verdict(answer, basis, rule.holds, cost.holds, cost.speedup, decode)
+    raised |= flags.of_basis(basis, deciding)
+    notes = [*_notes(frame), *_beyond_free_drafts(tokens.value, decode)]
     if answer == "undecided" and basis is not None:
         notes.append(verdict.what_would_settle(deciding, verdict.MARGIN[basis]))
     return Decision(answer, basis, flags.in_order(raised), tuple(notes))
@@ -43,7 +44,7 @@ def unjudged(frame: Frame, raised: set[str]) -> Decision:
 def _notes(frame: Frame) -> list[str]:
     open = int((~frame.requests.complete).sum())
     left_out = int((frame.requests.complete & ~frame.counted).sum())
-    odd = int(flags.unbalanced(frame.select(frame.counted)).sum())
+    odd = int((flags.unbalanced(frame) & frame.counted).sum())
     return [
         *([f"{_requests(open)} left out: unfinished"] if open else []),
         *([f"{_requests(left_out)} left out: {_reasons(frame)}"] if left_out else []),
@@ -51,10 +52,9 @@ def _notes(frame: Frame) -> list[str]:
     ]
 
 
-def _beyond_free_drafts(frame: Frame, decode: Estimate | None) -> list[str]:
+def _beyond_free_drafts(most: float | None, decode: Estimate | None) -> list[str]:
     """Drafts that cost nothing and verify for free speed decoding up by the tokens per round; `SLACK` more than that
     leaves room for targets whose wider step is the cheaper one, and is otherwise the noise of a busy machine."""
-    most = metrics.tokens_per_round(frame.select(frame.counted)).value
     if decode is None or decode.value is None or most is None or decode.value <= SLACK * most:
         return []
     limit = f"measured {decode.value:.2f} is more than {most:.2f} tokens per round allow"

@@ -40,6 +40,11 @@ def of_verdict(
     return {flag for flag, holds in raised.items() if holds}
 
 
+def of_basis(basis: str | None, deciding: Estimate) -> set[str]:
+    """A verdict may rest on fewer clusters than the bucket has."""
+    return {"thin"} if basis is not None and (deciding.n or 0) < ENOUGH else set()
+
+
 def in_order(raised: set[str]) -> tuple[str, ...]:
     return tuple(flag for flag in FLAGS if flag in raised)
 

@@ -33,10 +33,15 @@ def bucket(
     counted = frame.select(frame.counted)
     compared = (counted if paired is None else paired.select(paired.counted)).requests
     plain = None if baseline is None else baseline.requests.take(baseline.counted)
-    rule, cost = _rule(counted, costs), _cost(counted, costs)
+    accepted, tokens, rate = (
+        metrics.mean_accepted(counted),
+        metrics.tokens_per_round(counted),
+        metrics.acceptance_rate(counted),
+    )
+    rule, cost = _rule(counted, accepted, costs), _cost(counted, costs)
     measured = None if plain is None else measure(compared, plain)
     raised = flags.of_requests(counted, costs, plain, compared) | ({"adaptive-k"} if adaptive else set())
-    decision = unjudged(frame, raised) if reference else decided(frame, rule, cost, measured, raised)
+    decision = unjudged(frame, raised) if reference else decided(frame, rule, cost, measured, tokens, raised)
     sums, positions = counted.sums, count_positions(counted.rounds)
     return BucketReport(
         task=cell.task,
@@ -53,12 +58,12 @@ def bucket(
         regenerations=int(sums.regenerations.sum()),
         censored=int(sums.censored.sum()),
         excluded=_excluded(frame),
-        mean_accepted=metrics.mean_accepted(counted),
+        mean_accepted=accepted,
         mean_accepted_drafting=metrics.mean_accepted_drafting(counted),
         mean_accepted_per_request=metrics.mean_accepted_per_request(counted),
         mean_accepted_capped=metrics.mean_accepted_capped(counted),
-        tokens_per_round=metrics.tokens_per_round(counted),
-        acceptance_rate=metrics.acceptance_rate(counted),
+        tokens_per_round=tokens,
+        acceptance_rate=rate,
         draft_coverage=metrics.draft_coverage(counted),
         accepted_p10=metrics.accepted_quantile(counted, 0.1),
         accepted_p50=metrics.accepted_quantile(counted, 0.5),
@@ -71,7 +76,7 @@ def bucket(
         cost_per_round=NO_COSTS if costs is None else speedup.cost_per_round(counted, costs),
         measured=measured,
         latency=latency(counted),
-        affordable_overhead=metrics.acceptance_rate(counted),
+        affordable_overhead=rate,
         below_break_even=NO_COSTS if costs is None else speedup.below_break_even(counted, costs),
         largest_request_share=metrics.largest_request_share(counted),
         verdict=decision.verdict,
@@ -81,9 +86,8 @@ def bucket(
     )
 
 
-def _rule(frame: Frame, costs: Costs | None) -> Rule:
+def _rule(frame: Frame, accepted: Estimate, costs: Costs | None) -> Rule:
     threshold = NO_COSTS if costs is None else speedup.rule_threshold(frame, costs)
-    accepted = metrics.mean_accepted(frame)
     return Rule(threshold, None if threshold.value is None else accepted.above(threshold.value))
 
 

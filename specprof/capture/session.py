@@ -86,13 +86,16 @@ def execute(
         resumable(folder)
     ended = False
     with engine:
-        settings = engine.describe() | settings
+        described = {key: value for key, value in engine.describe().items() if key not in settings}
         if earlier is not None:
-            _refuse_differences(earlier, settings, folder)
+            _refuse_differences(earlier, described, folder)
+        settings |= described
         run = resume(folder) if go_on else create(folder, _first_info(spec, settings, folder, engine))
         with run:
-            run.update(parts=[*read_info(folder).get("parts", []), {key: settings.get(key) for key in SPEED_ONLY}])
-            _measure(engine, spec, run, _done(folder, skip_bad), on_request)
+            parts = [*read_info(folder).get("parts", []), {key: settings.get(key) for key in SPEED_ONLY}]
+            run.update(parts=parts)
+            writer = f"w{len(parts)}"  # one per process that worked at the run
+            _measure(engine, spec, run, writer, _done(folder, skip_bad), on_request)
         ended = True
     if not ended:
         raise EnvironmentError_(f"engine `{spec.engine_name}` swallowed its failure", "its `__exit__` returns true")
@@ -132,12 +135,11 @@ def _differences(path: str, was: Any, now: Any) -> Iterator[str]:
 
 
 def _measure(
-    engine: Engine, spec: Spec, run: RunDir, done: set[tuple[str, int, str]], on_request: OnRequest | None
+    engine: Engine, spec: Spec, run: RunDir, writer: str, done: set[tuple[str, int, str]], on_request: OnRequest | None
 ) -> None:
     seal(run.path)  # what a killed process left
     missing = [job for job in spec.jobs if job.key not in done]
     count = len(spec.jobs) - len(missing)
-    writer = f"w{len(read_info(run.path)['parts'])}"  # one per process that worked at the run
     with SpoolWriter(run.path / "spool", writer) as spool:
         recorder = Recorder(spool, writer)
         for number, returned in enumerate(engine.generate(recorder.jobs(_phases(spec, missing))), 1):

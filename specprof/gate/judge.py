@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass, replace
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -44,8 +45,13 @@ class Outcome:
 def judge(run: RunData, rules: Sequence[Rule], costs: Costs | None, *, allow_partial: bool = False) -> list[Outcome]:
     """The outcomes in the order of the rules. Raises `UsageError` for a selection that matches nothing or an unknown
     metric. A run that is not complete, or not readable as a whole, is inconclusive unless `allow_partial`."""
-    arms = arms_of(run, costs)
-    outcomes = [outcome for rule in rules for outcome in _outcomes(arms, rule)]
+    arms = {arm.id: arm for arm in arms_of(run, costs)}
+
+    @cache
+    def row(arm: str, cell: Cell) -> BucketReport:
+        return arms[arm].row(cell)
+
+    outcomes = [_outcome(arm, cell, row(arm, cell), rule) for rule in rules for arm, cell in _rows(arms, rule)]
     if allow_partial or (run.state == "complete" and not run.problems):
         return outcomes
     reason = DAMAGED.format(count=len(run.problems)) if run.problems else PARTIAL.format(state=run.state)
@@ -72,21 +78,19 @@ def gate_document(run: RunData, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _outcomes(arms: Sequence[ArmData], rule: Rule) -> Iterator[Outcome]:
-    known = [arm.id for arm in arms]
+def _rows(arms: Mapping[str, ArmData], rule: Rule) -> list[tuple[str, Cell]]:
+    """Every cell of the selection in every arm of it."""
     wanted = rule.where.get("arm")
-    if wanted is not None and wanted not in known:
-        hint = did_you_mean(wanted, known, f"arms: {', '.join(known)}")
+    if wanted is not None and wanted not in arms:
+        hint = did_you_mean(wanted, arms, f"arms: {', '.join(arms)}")
         raise UsageError(f"rule `{rule.text}`: no arm `{wanted}`", hint)
-    chosen = [arm for arm in arms if (arm.id == wanted if wanted else arm.id != BASELINE)]
+    chosen = [arm for id, arm in arms.items() if (id == wanted if wanted else id != BASELINE)]
     selected = list(dict.fromkeys(cell for arm in chosen for cell in _cells(arm, rule)))
     if not chosen:
         raise UsageError(f"rule `{rule.text}`: the run has no arm but the baseline", "name it with `arm=baseline:`")
     if not selected:
         raise UsageError(f"rule `{rule.text}` matches no request of the run", _what_there_is(chosen, rule))
-    for arm in chosen:
-        for cell in selected:
-            yield _outcome(arm, cell, rule)
+    return [(arm.id, cell) for arm in chosen for cell in selected]
 
 
 def _cells(arm: ArmData, rule: Rule) -> Iterator[Cell]:
@@ -122,13 +126,12 @@ def _what_there_is(arms: Sequence[ArmData], rule: Rule) -> str:
     return "see `specprof report RUN --detail` for what the run holds"
 
 
-def _outcome(arm: ArmData, cell: Cell, rule: Rule) -> Outcome:
-    row = arm.row(cell)
+def _outcome(arm: str, cell: Cell, row: BucketReport, rule: Rule) -> Outcome:
     estimate = find(to_dict(row), rule)
     result = rule.judge(estimate) if row.requests else "inconclusive"
     return Outcome(
         rule=rule.text,
-        arm=arm.id,
+        arm=arm,
         selection=_name(cell),
         metric=rule.metric,
         value=estimate.value,

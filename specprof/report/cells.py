@@ -1,11 +1,11 @@
 """How a figure looks: shared by every report that is read by people."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from specprof.analysis.contract import CostReport
 from specprof.analysis.estimate import Estimate
-from specprof.analysis.evaluate import ArmReport, BucketReport, to_dict
+from specprof.analysis.evaluate import ArmReport, BucketReport
 from specprof.records import FLAGS
 
 MISSING = "–"
@@ -49,19 +49,32 @@ def speedup(row: BucketReport) -> Estimate | None:
     return row.measured.decode
 
 
-def decision(row: BucketReport) -> list[str]:
-    """One row of the decision table, in the order of `DECISION`."""
-    return [
-        label(row),
-        f"{row.requests:,}",
-        interval(row.mean_accepted),
-        number(row.accepted_p10.value),
-        number(row.cost.threshold.value),
-        interval(speedup(row)),
-        row.basis or MISSING,
-        row.verdict or MISSING,
-        " ".join(row.flags),
-    ]
+class Decision(NamedTuple):
+    """One row of the decision table; its headings are `DECISION`."""
+
+    task: str
+    n: str
+    accepted: str
+    p10: str
+    needs: str
+    speedup: str
+    basis: str
+    verdict: str
+    flags: str
+
+
+def decision(row: BucketReport) -> Decision:
+    return Decision(
+        task=label(row),
+        n=f"{row.requests:,}",
+        accepted=interval(row.mean_accepted),
+        p10=number(row.accepted_p10.value),
+        needs=number(row.cost.threshold.value),
+        speedup=interval(speedup(row)),
+        basis=row.basis or MISSING,
+        verdict=row.verdict or MISSING,
+        flags=" ".join(row.flags),
+    )
 
 
 def decision_rows(arm: ArmReport, buckets: bool) -> list[BucketReport]:
@@ -108,19 +121,15 @@ def priced(costs: CostReport) -> str:
     )
 
 
-def figures(row: BucketReport) -> Iterator[tuple[str, str]]:
-    """Every figure of a row under its contract name, for `--detail`."""
-    yield from flatten(to_dict(row))
-
-
-def flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def figures(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Every figure of a row, as the contract nests it, under its path: for `--detail`."""
     for key, value in values.items():
         name = f"{prefix}{key}"
         if isinstance(value, Mapping) and set(value) == {"value", "low", "high", "n", "reason"}:
             estimate = Estimate(**value)
             yield name, interval(estimate, 3) + (f"  ({estimate.reason})" if estimate.value is None else "")
         elif isinstance(value, Mapping):
-            yield from flatten(value, f"{name}.")
+            yield from figures(value, f"{name}.")
         elif isinstance(value, list) and value and isinstance(value[0], Mapping):
             yield name, " ".join(number(item["value"], 3) for item in value)
         elif isinstance(value, list):

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from specprof.analysis.evaluate import ArmReport, BucketReport, Document
+from specprof.analysis.evaluate import ArmReport, BucketReport, Document, to_dict
 from specprof.report import cells
 
 WIDTH = 100
@@ -41,12 +41,12 @@ def _decision_table(rows: Sequence[BucketReport], narrow: bool) -> Table:
         table.add_column(_stacked(heading, narrow), justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for row in rows:
-        name, n, accepted, p10, needs, speedup, basis, verdict, _ = cells.decision(row)
-        decided = Text(verdict, style=COLOURS.get(verdict, ""))
+        cell = cells.decision(row)
+        verdict = Text(cell.verdict, style=COLOURS.get(cell.verdict, ""))
         if row.basis:
-            decided.append(f" ({basis})", style="dim")
-        intervals = [_stacked(text, narrow) for text in (accepted, speedup)]
-        table.add_row(Text(name), n, intervals[0], p10, needs, intervals[1], decided)
+            verdict.append(f" ({cell.basis})", style="dim")
+        accepted, speedup = _stacked(cell.accepted, narrow), _stacked(cell.speedup, narrow)
+        table.add_row(Text(cell.task), cell.n, accepted, cell.p10, cell.needs, speedup, verdict)
     return table
 
 
@@ -59,7 +59,7 @@ def _details(console: Console, arm: ArmReport) -> None:
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_header=False)
         table.add_column("figure", no_wrap=True)
         table.add_column("value", overflow="fold")
-        for name, value in cells.figures(row):
+        for name, value in cells.figures(to_dict(row)):
             table.add_row(name, value)
         console.print(Text(f"\n{cells.label(row)}", style="bold"))
         console.print(table)
