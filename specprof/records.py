@@ -85,7 +85,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One thing a user sends: either raw `text` or chat `messages`. `place` is the `file:line` it came from."""
+    """One thing a user sends: either raw `text` or chat `messages`. `place` is the `file:line` it came from.
+
+    `follows` is the id of the previous turn where the data holds no answer to it: the baseline's answer then stands
+    between the two, the same for every arm, and `messages` are those of this turn alone.
+    """
 
     id: str
     task: str
@@ -95,6 +99,7 @@ class Prompt:
     labels: Mapping[str, str] = field(default_factory=dict)
     conversation_id: str | None = None
     turn: int | None = None
+    follows: str | None = None
     place: str = ""
 
     @property
@@ -270,7 +275,11 @@ class Capabilities:
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """What a run asks of an engine. `options` are engine-specific and come from `--engine-option NAME=VALUE`."""
+    """What a run asks of an engine. `options` are engine-specific and come from `--engine-option NAME=VALUE`.
+
+    `token_detail`: record draft ids, draft confidence and target probability per proposed token. `fixed_length`: no
+    end of sequence and no stop ends a request before `max_tokens`, so that every arm decodes the same number.
+    """
 
     arms: tuple[Arm, ...]
     model: str | None = None
@@ -280,7 +289,39 @@ class EngineConfig:
     max_tokens: int = 128
     seed: int = 0
     save_text: bool = False
+    token_detail: bool = False
+    fixed_length: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
+
+
+COST_KINDS = ("plain", "round", "draft", "setup")
+
+
+@dataclass(frozen=True, slots=True)
+class CostSample:
+    """One timing of a calibration, in microseconds. Samples of one `repeat`, `context` and `batch` were taken next to
+    each other: their ratios are free of what the machine did between repeats.
+
+    `kind` plain: one plain decode step, t₁ · round: one round of the speculative loop that verifies `width` positions
+    beyond the first and whose drafter costs nothing · draft: the drafter of `arm` proposing `width` tokens · setup:
+    what a request of `arm` costs once, beyond plain decoding, before its first round (draft prefill, set-up).
+    `context` is the number of cached tokens.
+    """
+
+    kind: str
+    context: int
+    repeat: int
+    us: float
+    width: int = 0
+    arm: str | None = None
+    batch: int = 1
+
+
+def drafter(arm: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a drafter's cost per token depends on, from `Arm.to_dict()`: arms that differ in k alone share it."""
+    options = tuple(sorted((arm.get("options") or {}).items()))
+    sampled = (arm.get("temperature") or 0) > 0
+    return (arm.get("method"), arm.get("draft"), arm.get("schedule"), sampled, options)
 
 
 FLAGS: Mapping[str, str] = {

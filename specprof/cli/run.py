@@ -8,29 +8,19 @@ from typing import Annotated
 
 import typer
 
-from specprof.cli import common
+from specprof.cli import common, target
 from specprof.cli.log import log
 
 
 def run(
-    prompts: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="Prompt file, folder or `-` for stdin (repeatable).")
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="Target model: a folder or a hub name.")] = None,
-    draft: Annotated[str | None, typer.Option(help="Draft model: a folder or a hub name.")] = None,
-    method: Annotated[
-        str | None, typer.Option(help="draft_model or prompt_lookup; by default what the engine and --draft suggest.")
-    ] = None,
-    k: Annotated[int, typer.Option(help="Most tokens drafted per round.")] = 4,
-    schedule: Annotated[
-        str, typer.Option(help="constant: always k; confidence: stop after a token below --threshold.")
-    ] = "constant",
-    threshold: Annotated[
-        float | None, typer.Option(help="Draft probability for --schedule confidence; 0.4 unless given.")
-    ] = None,
-    max_matching_ngram_size: Annotated[
-        int | None, typer.Option(help="Longest n-gram that prompt_lookup matches; 2 unless given.", min=1)
-    ] = None,
+    prompts: target.Prompts = None,
+    model: target.Model = None,
+    draft: target.Draft = None,
+    method: target.Method = None,
+    k: target.K = 4,
+    schedule: target.Schedule = "constant",
+    threshold: target.Threshold = None,
+    max_matching_ngram_size: target.Ngram = None,
     baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Also run plain decoding, interleaved.")
     ] = False,
@@ -42,18 +32,16 @@ def run(
     limit: Annotated[int | None, typer.Option(help="At most so many prompts per task.", min=1)] = None,
     task: Annotated[str | None, typer.Option(help="Task of records that name none.")] = None,
     samples: Annotated[int, typer.Option(help="Answers per prompt; needs a temperature.")] = 1,
-    temperature: Annotated[float, typer.Option(help="0 is greedy.", min=0, max=100)] = 0.0,
-    top_p: Annotated[float | None, typer.Option(help="Nucleus sampling.", min=0, max=1)] = None,
-    top_k: Annotated[int | None, typer.Option(help="Sample from the k likeliest tokens.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="Fixes the order of jobs and every sample.")] = 0,
+    temperature: target.Temperature = 0.0,
+    top_p: target.TopP = None,
+    top_k: target.TopK = None,
+    seed: target.Seed = 0,
     warmup: Annotated[int, typer.Option(help="Warm-up requests per arm: recorded, not counted.", min=0)] = 1,
-    engine: Annotated[str, typer.Option(help="Registered engine.")] = "huggingface",
-    engine_option: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the engine (repeatable).")
-    ] = None,
-    dtype: Annotated[str | None, typer.Option(help="float32, bfloat16 or float16.")] = None,
-    device: Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …")] = None,
-    threads: Annotated[int | None, typer.Option(help="CPU threads of the engine.", min=1)] = None,
+    engine: target.EngineName = "huggingface",
+    engine_option: target.EngineOption = None,
+    dtype: target.Dtype = None,
+    device: target.Device = None,
+    threads: target.Threads = None,
     save_text: Annotated[bool, typer.Option("--save-text", help="Store prompts and answers in the run.")] = False,
     skip_bad: common.SkipBad = False,
 ) -> None:
@@ -61,33 +49,41 @@ def run(
 
     Example: specprof run --model ./llama --method prompt_lookup --baseline --prompts prompts/ --out runs/first
     """
-    from specprof.capture.arms import Wish, arms_for
     from specprof.capture.plan import plan
     from specprof.capture.session import Spec, execute
     from specprof.cli.progress import Progress
     from specprof.config import load_config
-    from specprof.engines import create
     from specprof.errors import UsageError
     from specprof.prompts import read_prompts
-    from specprof.records import EngineConfig
 
     if not prompts or not all(path.strip() for path in prompts):
         raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
     if resume and out is None:
         raise UsageError("`--resume` needs to know which run", "pass `--out RUN`")
-    driver = create(engine)
-    wish = Wish(
-        method=method,
-        draft=draft,
-        k=k,
-        schedule=schedule,
-        threshold=threshold,
-        max_matching_ngram_size=max_matching_ngram_size,
-        temperature=temperature,
-        top_p=top_p,
-        top_k=top_k,
+    wish = {
+        "method": method,
+        "draft": draft,
+        "k": k,
+        "schedule": schedule,
+        "threshold": threshold,
+        "max_matching_ngram_size": max_matching_ngram_size,
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+    }
+    driver, config = target.choose(
+        engine,
+        engine_option=engine_option,
+        baseline=baseline,
+        wish=wish,
+        model=model,
+        dtype=dtype,
+        device=device,
+        threads=threads,
+        max_tokens=max_new_tokens,
+        seed=seed,
+        save_text=save_text,
     )
-    arms = arms_for(wish, driver.capabilities, baseline=baseline)
     rules = load_config(Path.cwd(), os.environ).tasks
     chosen_prompts = read_prompts(prompts, task=task, rules=rules, skip_bad=skip_bad, limit=limit)
     for problem in chosen_prompts.skipped:
@@ -95,18 +91,8 @@ def run(
     log.info("read %d prompts: %s", len(chosen_prompts.prompts), chosen_prompts.summary())
     spec = Spec(
         engine_name=engine,
-        config=EngineConfig(
-            arms=arms,
-            model=model,
-            dtype=dtype,
-            device=device,
-            threads=threads,
-            max_tokens=max_new_tokens,
-            seed=seed,
-            save_text=save_text,
-            options=_pairs(engine_option or []),
-        ),
-        jobs=plan(chosen_prompts.prompts, arms, samples=samples, seed=seed, max_tokens=max_new_tokens),
+        config=config,
+        jobs=plan(chosen_prompts.prompts, config.arms, samples=samples, seed=seed, max_tokens=max_new_tokens),
         prompts=chosen_prompts.summary(),
         samples=samples,
         warmup=warmup,
@@ -124,18 +110,6 @@ def run(
             )
         raise
     typer.echo(f"specprof report {shlex.quote(str(folder))}")
-
-
-def _pairs(items: list[str]) -> dict[str, str]:
-    from specprof.errors import UsageError
-
-    pairs = {}
-    for item in items:
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise UsageError(f"`--engine-option {item}` is not NAME=VALUE")
-        pairs[name] = value
-    return pairs
 
 
 def _stamp() -> str:

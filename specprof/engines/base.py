@@ -1,10 +1,10 @@
 """The one boundary with many implementations: what specprof asks of an inference engine."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
-from specprof.records import Capabilities, EngineConfig, Job, Prompt, Request
+from specprof.records import Arm, Capabilities, CostSample, EngineConfig, Job, Prompt, Request
 
 
 @runtime_checkable
@@ -40,3 +40,40 @@ class ChecksPrompts(Protocol):
 
     def check_prompts(self, prompts: Iterable[Prompt]) -> None:
         """Raise `UsageError` for the first prompt that the model cannot take (a chat without a template, …)."""
+
+
+@runtime_checkable
+class CountsTokens(Protocol):
+    """Optional: how long a prompt is before it runs; call it between `check` and `with`, or inside."""
+
+    def count_tokens(self, prompt: Prompt) -> int:
+        """Prompt tokens as the request will report them."""
+
+
+@runtime_checkable
+class Calibrates(Protocol):
+    """Optional: what the parts of a round cost on this machine; call it inside the `with` block."""
+
+    def calibrate(
+        self, arms: Sequence[Arm], contexts: Sequence[int], repeats: int, prompts: Sequence[Prompt]
+    ) -> Iterator[CostSample]:
+        """Time plain steps, rounds of several widths and the arms' drafters at each number of cached tokens, all
+        kinds interleaved within a repeat. The text comes from `prompts`, repeated or cut to length; arms with the
+        same `records.drafter` are timed once, under the first one's id. A context that does not fit is an error."""
+
+
+@runtime_checkable
+class Scores(Protocol):
+    """Optional: what the target alone thinks of an answer; call it inside the `with` block."""
+
+    def score(self, prompt: Prompt, output_ids: Sequence[int]) -> Any:
+        """Log-probabilities of the target at temperature 1 for every place of the answer and the one after it: a
+        float32 array of shape (len(output_ids) + 1, vocabulary)."""
+
+
+@runtime_checkable
+class SeesTraps(Protocol):
+    """Optional: faults that make an arm's acceptance misleading, seen in its configuration or while it ran."""
+
+    def traps(self) -> Mapping[str, Sequence[str]]:
+        """Flags of `records.FLAGS` by arm id, so far."""
