@@ -324,6 +324,43 @@ def drafter(arm: Mapping[str, Any]) -> tuple[Any, ...]:
     return (arm.get("method"), arm.get("draft"), arm.get("schedule"), sampled, options)
 
 
+LEVELS = ("ok", "warning", "blocker")
+FINDINGS: Mapping[str, str] = {
+    "versions": "Python and the packages that the engine stands on",
+    "device": "where the models will run",
+    "dtype": "the precision of the weights",
+    "model": "the files of a model",
+    "embeddings": "rows of the embedding against tokens of the tokenizer",
+    "chat-template": "what chat prompts are written with",
+    "tokenizers": "whether draft and target mean the same by a token id",
+    "special-tokens": "tokens that begin, end or pad a text, in draft and target",
+    "round-trip": "whether text survives the way into tokens and back",
+    "memory": "weights, and the cached tokens that still fit beside them",
+    "draft-memory": "what a draft takes away from the cached tokens",
+    "threads": "threads of the engine against usable cores",
+    "load": "what else runs on this machine",
+    "disk": "room for the run directory",
+    "configuration": "what the engine itself refuses",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at before a run. `what` is a name of `FINDINGS`, `level` one of `LEVELS`: a blocker
+    makes the run fail or measure nonsense. `meaning` says what follows from `value`; `figures` are its numbers."""
+
+    what: str
+    level: str
+    value: str
+    meaning: str
+    hint: str | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"figures": dict(self.figures)}
+
+
 FLAGS: Mapping[str, str] = {
     "thin": "fewer than 20 clusters: the interval itself is uncertain; run more prompts",
     "tail": "p10 of the per-request speed-up is below 1: the worst decile loses; look at `below_break_even`",

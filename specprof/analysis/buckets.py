@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -10,9 +9,8 @@ from specprof.analysis.columns import Bools, Words, equals
 from specprof.analysis.frame import Frame
 from specprof.analysis.intervals import Ints
 from specprof.errors import UsageError, did_you_mean
+from specprof.lengths import PROMPT_EDGES, RESPONSE_EDGES, length_labels
 
-PROMPT_EDGES = (0, 128, 512, 2048, 8192)
-RESPONSE_EDGES = (0, 20, 128, 512, 2048)
 DEFAULT_BY = ("task", "prompt", "response")
 LABEL = "label."
 
@@ -31,12 +29,6 @@ class Cell:
         named = {"task": self.task, "prompt": self.prompt, "response": self.response}
         named |= {LABEL + name: value for name, value in self.labels}
         return {key: value for key, value in named.items() if value is not None}
-
-
-def length_labels(edges: Sequence[int]) -> tuple[str, ...]:
-    """Half-open buckets: `128-512` holds 128 and not 512; the last one is open, `8192+`."""
-    closed = [f"{low}-{high}" for low, high in pairwise(edges)]
-    return (*closed, f"{edges[-1]}+")
 
 
 PROMPT_LABELS = length_labels(PROMPT_EDGES)

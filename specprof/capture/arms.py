@@ -1,19 +1,27 @@
 """The arms of a run from what a user says: everything that is left out is filled in here and nowhere else."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
+from specprof.capture.arm_text import parse_arm, parse_ks
 from specprof.errors import UsageError
 from specprof.records import BASELINE, DEFAULT_NGRAM, DEFAULT_THRESHOLD, Arm, Capabilities
+
+NEEDS_DRAFT = ("draft_model", "universal", "dflash", "single_position")
+NGRAM = "max_matching_ngram_size"
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """One speculative arm as asked for; None where the user said nothing."""
+    """What the flags say, None where the user said nothing. `arm` holds the texts of `--arm`; every other field is
+    what an arm that leaves it out takes. Sampling is the run's: the same for every arm."""
 
+    arm: Sequence[str] | None = None
     method: str | None = None
     draft: str | None = None
-    k: int = 4
+    k: str = "4"
     schedule: str = "constant"
     threshold: float | None = None
     max_matching_ngram_size: int | None = None
@@ -21,45 +29,96 @@ class Wish:
     top_p: float | None = None
     top_k: int | None = None
 
+    @property
+    def sampling(self) -> dict[str, Any]:
+        return {"temperature": self.temperature, "top_p": self.top_p, "top_k": self.top_k}
+
 
 def arms_for(wish: Wish, capabilities: Capabilities, *, baseline: bool) -> tuple[Arm, ...]:
-    """The speculative arm and, with `baseline`, plain decoding. Raises `UsageError` for a wish that changes nothing."""
-    method = wish.method or _method(wish, capabilities)
-    sampling: dict[str, Any] = {"temperature": wish.temperature, "top_p": wish.top_p, "top_k": wish.top_k}
-    speculative = Arm(
-        id=f"{method}-k{wish.k}" + ("-confidence" if wish.schedule == "confidence" else ""),
-        method=method,
-        draft=wish.draft,
-        k=wish.k,
-        schedule=wish.schedule,
-        threshold=_threshold(wish),
-        options=_options(wish, method),
-        **sampling,
+    """The speculative arms and, with `baseline`, plain decoding. Raises `UsageError` for an arm that cannot be read,
+    for two that do not differ and for a flag that changes nothing."""
+    ks = parse_ks(wish.k)
+    asked = [parse_arm(text) for text in wish.arm or ()]
+    if asked and len(ks) > 1 and all("k" in own for _, own in asked):
+        raise UsageError(
+            f"`--k {wish.k}` changes nothing: every arm names its own k", "leave it out of one or the other"
+        )
+    arms = [arm for name, own in asked or [("", {})] for arm in _sweep(name, own, ks, wish, capabilities)]
+    _refuse_idle(wish, arms)
+    _refuse_twins(arms)
+    return (*arms, Arm(id=BASELINE, method="none", **wish.sampling)) if baseline else tuple(arms)
+
+
+def _sweep(name: str, own: dict[str, Any], ks: Sequence[int], wish: Wish, capabilities: Capabilities) -> list[Arm]:
+    """An arm per k of `--k`, unless it names its own."""
+    if "k" in own:
+        return [_arm(name, own, wish, capabilities)]
+    names = [f"{name}-k{k}" if name and len(ks) > 1 else name for k in ks]
+    return [_arm(name, own | {"k": k}, wish, capabilities) for name, k in zip(names, ks, strict=True)]
+
+
+def _arm(name: str, own: dict[str, Any], wish: Wish, capabilities: Capabilities) -> Arm:
+    method = own.get("method") or wish.method or _method(own.get("draft") or wish.draft, capabilities)
+    inherits = method in NEEDS_DRAFT or "method" not in own
+    arm = Arm(
+        id=name,
+        **{
+            "method": method,
+            "draft": wish.draft if inherits else None,
+            "schedule": wish.schedule,
+            "options": {},
+            **wish.sampling,
+            **own,
+        },
     )
-    return (speculative, Arm(id=BASELINE, method="none", **sampling)) if baseline else (speculative,)
+    arm = replace(
+        arm,
+        id=name or f"{method}-k{arm.k}" + ("-confidence" if arm.schedule == "confidence" else ""),
+        threshold=_threshold(arm, wish),
+    )
+    if method == "prompt_lookup":
+        ngram = wish.max_matching_ngram_size or DEFAULT_NGRAM
+        arm = replace(arm, options={NGRAM: ngram, **arm.options})
+    return arm
 
 
-def _method(wish: Wish, capabilities: Capabilities) -> str:
+def _method(draft: str | None, capabilities: Capabilities) -> str:
     """A draft speaks for `draft_model`; without one, the engine's first method that needs none."""
-    if wish.draft is not None:
+    if draft is not None:
         return "draft_model"
-    free = [name for name in capabilities.methods if name not in ("none", "draft_model")]
+    free = [name for name in capabilities.methods if name not in ("none", *NEEDS_DRAFT)]
     if not free:
         raise UsageError("this engine needs a draft model", "pass `--draft FOLDER`")
     return free[0]
 
 
-def _threshold(wish: Wish) -> float | None:
-    if wish.schedule == "confidence":
-        return DEFAULT_THRESHOLD if wish.threshold is None else wish.threshold
-    if wish.threshold is not None:
+def _threshold(arm: Arm, wish: Wish) -> float | None:
+    if arm.schedule != "confidence" and arm.threshold is not None:
+        raise UsageError(
+            f"arm `{arm.id}` has threshold {arm.threshold}, but schedule `{arm.schedule}` knows none",
+            "add `schedule=confidence` to it",
+        )
+    if arm.schedule != "confidence" or arm.threshold is not None:
+        return arm.threshold
+    return DEFAULT_THRESHOLD if wish.threshold is None else wish.threshold
+
+
+def _refuse_idle(wish: Wish, arms: Sequence[Arm]) -> None:
+    """A flag that no arm takes is a mistake of the user's, not a thing to pass over."""
+    if wish.threshold is not None and all(arm.threshold != wish.threshold for arm in arms):
         raise UsageError("`--threshold` without `--schedule confidence` changes nothing", "add it, or leave both out")
-    return None
+    ngram = wish.max_matching_ngram_size
+    if ngram is not None and all(arm.options.get(NGRAM) != ngram for arm in arms):
+        methods = ", ".join(f"`{method}`" for method in dict.fromkeys(arm.method for arm in arms))
+        raise UsageError(f"`--max-matching-ngram-size` changes nothing for {methods}", "leave it out")
+    if wish.draft is not None and all(arm.draft != wish.draft for arm in arms):
+        raise UsageError(f"no arm takes `--draft {wish.draft}`", "leave it out, or an arm without a draft of its own")
 
 
-def _options(wish: Wish, method: str) -> dict[str, int]:
-    if method == "prompt_lookup":
-        return {"max_matching_ngram_size": wish.max_matching_ngram_size or DEFAULT_NGRAM}
-    if wish.max_matching_ngram_size is not None:
-        raise UsageError(f"`--max-matching-ngram-size` changes nothing for `{method}`", "leave it out")
-    return {}
+def _refuse_twins(arms: Sequence[Arm]) -> None:
+    for one, other in combinations(arms, 2):
+        if one.id == other.id:
+            raise UsageError(f"two arms are called `{one.id}`", "give every `--arm` a name of its own")
+        if one == replace(other, id=one.id):
+            hint = "change one of them; `--repeat` gives more answers per prompt"
+            raise UsageError(f"arms `{one.id}` and `{other.id}` differ in nothing but the name", hint)

@@ -2,16 +2,20 @@
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from specprof.capture.turns import chain, check_turns
 from specprof.errors import UsageError
 from specprof.records import MOST_DRAFTED, Arm, Prompt
+
+Block = tuple[Prompt, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One (prompt, sample, arm). `block` numbers the (prompt, sample) pairs in order of running; the arms of a block
+    """One (prompt, sample, arm). `block` numbers the (prompt, sample) pairs in the order of the plan; the arms of one
     run next to each other, `arm_order` says in which order, so that a slow minute of the machine hits them all."""
 
     prompt: Prompt
@@ -34,25 +38,27 @@ def job_seed(seed: int, prompt_id: str, sample: int) -> int:
 
 
 def plan(
-    prompts: Sequence[Prompt], arms: Sequence[Arm], *, samples: int = 1, seed: int = 0, max_tokens: int = 128
+    prompts: Sequence[Prompt],
+    arms: Sequence[Arm],
+    *,
+    repeats: int = 1,
+    seed: int = 0,
+    max_tokens: int = 128,
+    fixed_length: bool = False,
 ) -> list[Planned]:
-    """Every job of a run in its order: a pure function of its arguments, so that a resumed run finds its place."""
-    if samples < 1:
-        raise UsageError(f"`--samples {samples}`", "ask for at least 1")
-    for arm in arms:
-        if arm.method != "none" and not 1 <= arm.k <= MOST_DRAFTED:
-            raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens per round", f"`--k` is 1 to {MOST_DRAFTED}")
-    if max_tokens < 1:
-        raise UsageError(f"`--max-new-tokens {max_tokens}` leaves nothing to decode", "ask for at least 1")
-    if samples > 1 and all(arm.temperature == 0 for arm in arms):
-        raise UsageError(
-            f"`--samples {samples}` at temperature 0 repeats the same answer", "add `--temperature` or drop `--samples`"
-        )
+    """Every job of a run in its order: a pure function of its arguments, so that a resumed run finds its place.
+
+    The turns of a conversation come in their order, others between them. With `fixed_length` every answer has
+    `max_tokens`, whatever the prompt asks for.
+    """
+    _check(arms, repeats, max_tokens)
+    by_id = {prompt.id: prompt for prompt in prompts}
+    check_turns(by_id, arms)
     rng = random.Random(seed)
-    blocks = [(prompt, sample) for sample in range(samples) for prompt in prompts]
+    blocks = [(prompt, sample) for sample in range(repeats) for prompt in prompts]
     rng.shuffle(blocks)
     jobs = []
-    for block, (prompt, sample) in enumerate(blocks):
+    for block, (prompt, sample) in enumerate(_turns_in_order(blocks, by_id)):
         order = rng.sample(list(arms), len(arms))
         jobs += [
             Planned(
@@ -60,10 +66,37 @@ def plan(
                 sample=sample,
                 arm=arm,
                 seed=job_seed(seed, prompt.id, sample),
-                max_tokens=prompt.output_tokens or max_tokens,
+                max_tokens=max_tokens if fixed_length else prompt.output_tokens or max_tokens,
                 block=block,
                 arm_order=place,
             )
             for place, arm in enumerate(order)
         ]
     return jobs
+
+
+def _check(arms: Sequence[Arm], repeats: int, max_tokens: int) -> None:
+    if repeats < 1:
+        raise UsageError(f"`--repeat {repeats}`", "ask for at least 1")
+    for arm in arms:
+        if arm.method != "none" and not 1 <= arm.k <= MOST_DRAFTED:
+            raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens per round", f"`--k` is 1 to {MOST_DRAFTED}")
+    if max_tokens < 1:
+        raise UsageError(f"`--max-new-tokens {max_tokens}` leaves nothing to decode", "ask for at least 1")
+    if repeats > 1 and all(arm.temperature == 0 for arm in arms):
+        raise UsageError(
+            f"`--repeat {repeats}` at temperature 0 repeats the same answer", "add `--temperature` or drop `--repeat`"
+        )
+
+
+def _turns_in_order(blocks: Sequence[Block], prompts: Mapping[str, Prompt]) -> list[Block]:
+    """A conversation keeps the places that chance gave it; its turns take them in their order."""
+    ordered = list(blocks)
+    places: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    for place, (prompt, sample) in enumerate(blocks):
+        turns = chain(prompt, prompts)
+        places[turns[0].id, sample].append((len(turns), place))
+    for taken in places.values():
+        for place, (_, source) in zip(sorted(place for _, place in taken), sorted(taken), strict=True):
+            ordered[place] = blocks[source]
+    return ordered

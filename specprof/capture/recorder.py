@@ -1,13 +1,13 @@
 """From jobs to spool frames: what is pulled begins, each verified round follows at once, what ends is completed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from specprof.capture.machine import load_1m
 from specprof.capture.plan import Planned
 from specprof.errors import EnvironmentError_
-from specprof.records import Job, Request, Round
+from specprof.records import BASELINE, Job, Request, Round
 from specprof.spool import SpoolWriter, fields_of
 
 
@@ -21,46 +21,62 @@ class _Open:
 
 @dataclass
 class Recorder:
-    """One writer's side of a run."""
+    """One writer's side of a run. Without `save_text` no text and no ids are written, but for the baseline's answers
+    to the prompts `answers`: a resumed run needs those for the turns that follow. `open` holds what is not ended."""
 
     spool: SpoolWriter
     writer: str
-    _open: dict[str, _Open] = field(default_factory=dict)
-    _started: int = 0
+    save_text: bool = False
+    answers: Collection[str] = ()
+    open: dict[str, _Open] = field(default_factory=dict)
+    begun: int = 0
 
     def jobs(self, planned: Iterable[tuple[Planned, str]]) -> Iterator[Job]:
         """(planned, phase) pairs as jobs, each begun in the spool when the engine asks for it."""
-        for item, phase in planned:
-            opened = _Open(self._started, item)
-            self._started += 1
-            job = Job(
-                request_id=f"{self.writer}-{opened.key}",
-                prompt=item.prompt,
-                sample=item.sample,
-                arm=item.arm,
-                seed=item.seed,
-                max_tokens=item.max_tokens,
-                phase=phase,
-                on_round=lambda step, opened=opened: self._round(opened, step),  # type: ignore[misc]
-            )
-            self._open[job.request_id] = opened
-            opened.begun = fields_of(self._placed(Request.of(job, prompt_tokens=0, response_tokens=0), item))
-            self.spool.begin(opened.key, opened.begun)
-            yield job
+        return (self._begin(item, phase) for item, phase in planned)
+
+    def skip(self, item: Planned, reason: str) -> Request:
+        """Record a job that no engine will see."""
+        return self.end(Request.skipped(self._begin(item, "measure"), reason))
 
     def end(self, request: Request) -> Request:
         """Complete a request. Raises `EnvironmentError_` where the engine broke an identity of its counts."""
-        opened = self._open.pop(request.request_id, None)
+        opened = self.open.pop(request.request_id, None)
         if opened is None:
             raise EnvironmentError_(f"the engine returned request `{request.request_id}`, which is not open")
         _check(request)
-        request = self._placed(request, opened.planned)
+        request = self._placed(self._without_text(request), opened.planned)
         if tuple(opened.live) != request.rounds:  # not seen live, or their times came late
             self.spool.begin(opened.key, opened.begun)
             for step in request.rounds:
                 self.spool.round(opened.key, step)
         self.spool.end(opened.key, fields_of(request))
         return request
+
+    def _begin(self, item: Planned, phase: str) -> Job:
+        opened = _Open(self.begun, item)
+        self.begun += 1
+        job = Job(
+            request_id=f"{self.writer}-{opened.key}",
+            prompt=item.prompt,
+            sample=item.sample,
+            arm=item.arm,
+            seed=item.seed,
+            max_tokens=item.max_tokens,
+            phase=phase,
+            on_round=lambda step: self._round(opened, step),
+        )
+        self.open[job.request_id] = opened
+        opened.begun = fields_of(self._placed(Request.of(job, prompt_tokens=0, response_tokens=0), item))
+        self.spool.begin(opened.key, opened.begun)
+        return job
+
+    def _without_text(self, request: Request) -> Request:
+        if self.save_text:
+            return request
+        kept = request.arm == BASELINE and request.phase == "measure" and request.prompt_id in self.answers
+        answer = request.output_text if kept else None
+        return request.with_(prompt_text=None, output_text=answer, prompt_ids=None, output_ids=None)
 
     def _round(self, opened: _Open, step: Round) -> None:
         self.spool.round(opened.key, step)

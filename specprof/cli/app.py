@@ -5,11 +5,14 @@ from typing import Annotated
 import typer
 
 from specprof import __version__
+from specprof.cli.calibrate import calibrate
+from specprof.cli.doctor import doctor
 from specprof.cli.gate import gate
 from specprof.cli.import_ import import_
 from specprof.cli.log import listen
 from specprof.cli.report import report
 from specprof.cli.run import run
+from specprof.cli.verify import verify
 
 WIDTH = {"max_content_width": 100}
 
@@ -42,5 +45,13 @@ def options(
     listen(quiet, verbose)
 
 
-for command, name in ((run, "run"), (report, "report"), (gate, "gate"), (import_, "import")):
+for command, name in (
+    (run, "run"),
+    (report, "report"),
+    (gate, "gate"),
+    (calibrate, "calibrate"),
+    (verify, "verify"),
+    (doctor, "doctor"),
+    (import_, "import"),
+):
     app.command(name, context_settings=WIDTH)(command)

@@ -1,15 +1,26 @@
 """`specprof run`: measure an engine on prompts."""
 
-import os
-import shlex
 import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specprof.cli import common, target
-from specprof.cli.log import log
+from specprof.cli import common, execution, target
+
+if TYPE_CHECKING:
+    from specprof.capture.session import Spec
+    from specprof.engines.base import Engine
+    from specprof.prompts import PromptSet
+
+MOST_TOKENS = 2**31 - 1
+
+
+class Detail(StrEnum):
+    """What is recorded beyond the counts and times of a round."""
+
+    TOKENS = "tokens"
 
 
 def run(
@@ -17,31 +28,61 @@ def run(
     model: target.Model = None,
     draft: target.Draft = None,
     method: target.Method = None,
-    k: target.K = 4,
+    k: target.K = target.DEFAULT_K,
     schedule: target.Schedule = "constant",
     threshold: target.Threshold = None,
     max_matching_ngram_size: target.Ngram = None,
+    arm: target.Arms = None,
     baseline: Annotated[
         bool, typer.Option("--baseline/--no-baseline", help="Also run plain decoding, interleaved.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Run directory to create; by default runs/<time>.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Do what is missing in the run directory --out.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print requests, arms, minutes and expected half-widths; run nothing.")
+    ] = False,
+    like: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Earlier run whose times and spread --dry-run goes by.")
+    ] = None,
     max_new_tokens: Annotated[
-        int, typer.Option(help="Most tokens per answer, where a prompt sets none.", max=2**31 - 1)
+        int, typer.Option(help="Most tokens per answer, where a prompt sets none.", max=MOST_TOKENS)
     ] = 128,
-    limit: Annotated[int | None, typer.Option(help="At most so many prompts per task.", min=1)] = None,
-    task: Annotated[str | None, typer.Option(help="Task of records that name none.")] = None,
-    samples: Annotated[int, typer.Option(help="Answers per prompt; needs a temperature.")] = 1,
+    fixed_length: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Every answer has N tokens, for timing: nothing ends it.", min=1, max=MOST_TOKENS
+        ),
+    ] = None,
+    limit: target.Limit = None,
+    until_n: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stop when each task × prompt bucket has N clusters in every arm.", min=1),
+    ] = None,
+    task: target.Task = None,
+    field: target.Field = None,
+    task_field: target.TaskField = None,
+    repeat: Annotated[
+        int, typer.Option(metavar="N", help="Answers per prompt, each with its own seed; needs a temperature.")
+    ] = 1,
     temperature: target.Temperature = 0.0,
     top_p: target.TopP = None,
     top_k: target.TopK = None,
     seed: target.Seed = 0,
     warmup: Annotated[int, typer.Option(help="Warm-up requests per arm: recorded, not counted.", min=0)] = 1,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate/--no-calibrate", help="Measure the parts of a round before and after.")
+    ] = True,
+    costs: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Take costs from `specprof calibrate --out FILE` instead.")
+    ] = None,
     engine: target.EngineName = "huggingface",
     engine_option: target.EngineOption = None,
     dtype: target.Dtype = None,
     device: target.Device = None,
     threads: target.Threads = None,
+    detail: Annotated[
+        Detail | None, typer.Option(help="tokens: also record ids and probabilities of drafted tokens.")
+    ] = None,
     save_text: Annotated[bool, typer.Option("--save-text", help="Store prompts and answers in the run.")] = False,
     skip_bad: common.SkipBad = False,
 ) -> None:
@@ -50,66 +91,87 @@ def run(
     Example: specprof run --model ./llama --method prompt_lookup --baseline --prompts prompts/ --out runs/first
     """
     from specprof.capture.plan import plan
-    from specprof.capture.session import Spec, execute
-    from specprof.cli.progress import Progress
-    from specprof.config import load_config
-    from specprof.errors import UsageError
-    from specprof.prompts import read_prompts
+    from specprof.capture.session import Spec
 
-    if not prompts or not all(path.strip() for path in prompts):
-        raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
-    if resume and out is None:
-        raise UsageError("`--resume` needs to know which run", "pass `--out RUN`")
-    wish = {
-        "method": method,
-        "draft": draft,
-        "k": k,
-        "schedule": schedule,
-        "threshold": threshold,
-        "max_matching_ngram_size": max_matching_ngram_size,
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-    }
+    _check(resume, out, dry_run, like)
     driver, config = target.choose(
         engine,
         engine_option=engine_option,
         baseline=baseline,
-        wish=wish,
+        wish={
+            "arm": arm,
+            "method": method,
+            "draft": draft,
+            "k": k,
+            "schedule": schedule,
+            "threshold": threshold,
+            "max_matching_ngram_size": max_matching_ngram_size,
+            "temperature": temperature,
+            "top_p": top_p,
+            "top_k": top_k,
+        },
         model=model,
         dtype=dtype,
         device=device,
         threads=threads,
-        max_tokens=max_new_tokens,
+        max_tokens=fixed_length or max_new_tokens,
+        fixed_length=fixed_length is not None,
+        token_detail=detail is Detail.TOKENS,
         seed=seed,
         save_text=save_text,
     )
-    rules = load_config(Path.cwd(), os.environ).tasks
-    chosen_prompts = read_prompts(prompts, task=task, rules=rules, skip_bad=skip_bad, limit=limit)
-    for problem in chosen_prompts.skipped:
-        log.warning("skipped %s", problem)
-    log.info("read %d prompts: %s", len(chosen_prompts.prompts), chosen_prompts.summary())
+    chosen = target.read(prompts, skip_bad=skip_bad, task=task, field=field, task_field=task_field, limit=limit)
     spec = Spec(
         engine_name=engine,
         config=config,
-        jobs=plan(chosen_prompts.prompts, config.arms, samples=samples, seed=seed, max_tokens=max_new_tokens),
-        prompts=chosen_prompts.summary(),
-        samples=samples,
+        jobs=plan(
+            chosen.prompts,
+            config.arms,
+            repeats=repeat,
+            seed=seed,
+            max_tokens=config.max_tokens,
+            fixed_length=config.fixed_length,
+        ),
+        prompts=chosen.summary(),
+        repeats=repeat,
         warmup=warmup,
+        until=until_n,
+        calibrate=calibrate,
+        costs=costs,
         command=sys.argv[1:],
     )
     folder = out or Path("runs") / _stamp()
-    try:
-        with Progress() as progress:
-            execute(driver, spec, folder, go_on=resume, skip_bad=skip_bad, on_request=progress)
-    except KeyboardInterrupt:
-        if (folder / "run.json").exists():
-            typer.echo(f"what was measured is kept in {folder}", err=True)
-            typer.echo(
-                f"hint: repeat the command with `--out {shlex.quote(str(folder))} --resume` to do the rest", err=True
-            )
-        raise
-    typer.echo(f"specprof report {shlex.quote(str(folder))}")
+    execution.consult(driver, config, folder)
+    if dry_run:
+        _show(driver, spec, chosen, like)
+    else:
+        execution.measure(driver, spec, folder, resume, skip_bad)
+
+
+def _check(resume: bool, out: Path | None, dry_run: bool, like: Path | None) -> None:
+    from specprof.errors import UsageError
+
+    if resume and out is None:
+        raise UsageError("`--resume` needs to know which run", "pass `--out RUN`")
+    if resume and dry_run:
+        raise UsageError("`--dry-run` plans a new run", "leave `--resume` out")
+    if like is not None and not dry_run:
+        raise UsageError(f"`--like {like}` changes nothing in a run", "add `--dry-run`, or leave it out")
+
+
+def _show(driver: "Engine", spec: "Spec", chosen: "PromptSet", like: Path | None) -> None:
+    """Everything that can be wrong with a run is found before it is planned."""
+    from specprof.calibrate import read_costs
+    from specprof.cli.dry_run import Plan, bucket_of, show
+    from specprof.engines.base import ChecksPrompts
+
+    if spec.costs:
+        read_costs(spec.costs)
+    driver.check(spec.config)
+    if isinstance(driver, ChecksPrompts):
+        driver.check_prompts(chosen.prompts)
+    typer.echo(chosen.sentence())
+    show(Plan(spec.config, chosen.prompts, bucket_of(driver), spec.repeats, spec.warmup, spec.until), like)
 
 
 def _stamp() -> str:

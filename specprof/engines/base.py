@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
 
-from specprof.records import Arm, Capabilities, CostSample, EngineConfig, Job, Prompt, Request
+from specprof.records import Arm, Capabilities, CostSample, EngineConfig, Finding, Job, Prompt, Request
 
 
 @runtime_checkable
@@ -77,3 +77,12 @@ class SeesTraps(Protocol):
 
     def traps(self) -> Mapping[str, Sequence[str]]:
         """Flags of `records.FLAGS` by arm id, so far."""
+
+
+@runtime_checkable
+class Diagnoses(Protocol):
+    """Optional: what a run would meet on this machine, found before any weights load and without `check`."""
+
+    def diagnose(self, config: EngineConfig, texts: Sequence[str]) -> Iterator[Finding]:
+        """Versions, device, models, tokenizers, memory, threads. `texts` are tried on the tokenizers. Raises
+        `UsageError` where the configuration itself cannot be; everything else that is wrong is a finding."""

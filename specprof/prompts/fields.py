@@ -33,10 +33,10 @@ def whole(record: Mapping[str, Any], key: str, place: str, least: int) -> int | 
     raise BadRecordError(place, f'has "{key}" {shown(value)}', f"it must be a whole number from {least} to 2³¹ − 1")
 
 
-def output_tokens(record: Mapping[str, Any], place: str) -> int | None:
-    if record.get("output_tokens") == 0 and record["output_tokens"] is not False:
-        raise BadRecordError(place, "asks for zero new tokens", "`output_tokens` must be at least 1; or leave it out")
-    return whole(record, "output_tokens", place, least=1)
+def output_tokens(record: Mapping[str, Any], place: str, key: str = "output_tokens") -> int | None:
+    if record.get(key) == 0 and record[key] is not False:
+        raise BadRecordError(place, "asks for zero new tokens", f"`{key}` must be at least 1; or leave it out")
+    return whole(record, key, place, least=1)
 
 
 def labels(record: Mapping[str, Any], place: str) -> Mapping[str, str]:

@@ -1,76 +1,99 @@
-"""The record layouts. A new one is a function from its field to a `Content`, and a line in LAYOUTS."""
+"""The record layouts, recognised by their keys. A new one is a function to an `Entry`, and a line in LAYOUTS."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from specprof.errors import BadRecordError, did_you_mean
-from specprof.prompts.lines import shown
+from specprof.prompts import batch, fields
+from specprof.prompts.content import EXAMPLE, TEXT, Content, Entry, chat, raw
+from specprof.prompts.conversations import read_sharegpt, read_turns
 
-_EXAMPLE = 'a record looks like {"prompt": "…"} or {"messages": [{"role": "user", "content": "…"}]}'
-
-
-@dataclass(frozen=True, slots=True)
-class Content:
-    """What is sent: `text` as it is, or `messages` through the chat template."""
-
-    text: str | None = None
-    messages: tuple[Mapping[str, Any], ...] | None = None
-
-    @property
-    def searchable(self) -> str:
-        """What task rules match: the text, or the contents of all messages, one per line."""
-        return self.text if self.text is not None else "\n".join(m["content"] for m in self.messages or ())
+Reader = Callable[[Mapping[str, Any], str], Entry]
 
 
-def _raw(value: object, place: str) -> Content:
-    if not isinstance(value, str):
-        raise BadRecordError(place, f'has a "prompt" that is not text: {shown(value)}')
-    if not value.strip():
-        raise BadRecordError(place, 'has an empty "prompt"')
-    return Content(text=value)
+def _prompt(record: Mapping[str, Any], place: str) -> Entry:
+    return _question(record, place, raw(record["prompt"], "prompt", place))
 
 
-def _chat(value: object, place: str) -> Content:
-    if not isinstance(value, list):
-        raise BadRecordError(place, f'has "messages" that are not a list: {shown(value)}')
-    for index, message in enumerate(value):
-        _check_message(message, place, index)
-    if not any(message["content"].strip() for message in value):
-        raise BadRecordError(place, 'has "messages" without any text')
-    return Content(messages=tuple(value))
+def _messages(record: Mapping[str, Any], place: str) -> Entry:
+    return _question(record, place, chat(record["messages"], "messages", place))
 
 
-def _check_message(message: object, place: str, index: int) -> None:
-    if not isinstance(message, dict):
-        raise BadRecordError(place, f"has message {index} that is not an object: {shown(message)}")
-    for key in ("role", "content"):
-        if key not in message:
-            raise BadRecordError(place, f'has message {index} without "{key}"', _near(message, [key], _EXAMPLE))
-        if not isinstance(message[key], str):
-            hint = "images, tool calls and lists of parts are not read: give the text alone"
-            raise BadRecordError(place, f'has message {index} whose "{key}" is not text: {shown(message[key])}', hint)
-    if not message["role"].strip():
-        raise BadRecordError(place, f'has message {index} with an empty "role"')
+def _question(record: Mapping[str, Any], place: str, content: Content) -> Entry:
+    """Benchmarks name their records with `question_id` and `category`; elsewhere a category is any other field."""
+    if "question_id" not in record:
+        return Entry((content,))
+    id, task = fields.name(record, "question_id", place), fields.text(record, "category", place)
+    return Entry((content,), id=id, task=task)
 
 
-LAYOUTS: Mapping[str, Callable[[object, str], Content]] = {"prompt": _raw, "messages": _chat}
+LAYOUTS: Mapping[str, Reader] = {
+    "prompt": _prompt,
+    "messages": _messages,
+    "turns": read_turns,
+    "conversations": read_sharegpt,
+}
+_NAMES: Mapping[str, str] = {"turns": "Spec-Bench", "conversations": "ShareGPT"}
+_SPEED_BENCH = ("sub_category", "multiturn")
+_OWN = ("id", "task", "conversation_id", "question_id", "category")
+BATCH, FIELD = "OpenAI batch", "--field"
 
 
-def recognise(record: Mapping[str, Any], place: str) -> tuple[str, Content]:
-    """(layout name, content) by the one layout key that the record has."""
+def recognise(record: Mapping[str, Any], place: str, field: str | None = None) -> tuple[str, Entry]:
+    """(layout name, entry): the text under `field` where one is named, else by the one layout key of the record."""
+    if TEXT in record:
+        return TEXT, Entry((raw(record[TEXT], TEXT, place),))
+    if field is not None:
+        return FIELD, Entry((_value(find(record, field, place), field, place),))
+    if batch.is_batch(record):
+        return BATCH, batch.read(record, place)
     keys = [key for key in LAYOUTS if key in record]
     if len(keys) == 1:
-        return keys[0], LAYOUTS[keys[0]](record[keys[0]], place)
+        return _name(keys[0], record), LAYOUTS[keys[0]](record, place)
     if keys:
-        raise BadRecordError(place, f"has both {_quoted(keys, 'and')}", "keep the one that is sent")
-    raise BadRecordError(place, f"has neither {_quoted(list(LAYOUTS), 'nor')}", _near(record, LAYOUTS, _EXAMPLE))
+        hint = f"keep the one that is sent, or name it: `--field {keys[0]}`"
+        raise BadRecordError(place, f'has both "{keys[0]}" and "{keys[1]}"', hint)
+    *most, last = (f'"{key}"' for key in LAYOUTS)
+    raise BadRecordError(place, f"has neither {', '.join(most)} nor {last}", _near(record, LAYOUTS) or _text_of(record))
 
 
-def _quoted(keys: list[str], word: str) -> str:
-    return f" {word} ".join(f'"{key}"' for key in keys)
+def find(record: Mapping[str, Any], path: str, place: str) -> Any:
+    """The value under a key, or under a path of keys and list indexes with dots between them."""
+    if path in record:
+        return record[path]
+    value: Any = record
+    for key in path.split("."):
+        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+            value = value[int(key)]
+        elif isinstance(value, dict) and key in value:
+            value = value[key]
+        else:
+            raise BadRecordError(place, f'has no "{path}"', did_you_mean(path, record, f"it has {_listed(record)}"))
+    return value
 
 
-def _near(record: Mapping[str, Any], known: Iterable[str], otherwise: str) -> str:
+def _value(value: Any, field: str, place: str) -> Content:
+    return chat(value, field, place) if isinstance(value, list) else raw(value, field, place)
+
+
+def _name(key: str, record: Mapping[str, Any]) -> str:
+    if key == "turns" and any(mark in record for mark in _SPEED_BENCH):
+        return "SPEED-Bench"
+    return _NAMES.get(key, key)
+
+
+def _listed(record: Mapping[str, Any]) -> str:
+    return ", ".join(f'"{key}"' for key in record) or "no field at all"
+
+
+def _near(record: Mapping[str, Any], known: Iterable[str]) -> str | None:
     """A hint at the first key of the record that looks like one of the known ones."""
-    return next((f"`{key}`: {found}" for key in record if (found := did_you_mean(key, known))), otherwise)
+    return next((f"`{key}`: {found}" for key in record if (found := did_you_mean(key, known))), None)
+
+
+def _text_of(record: Mapping[str, Any]) -> str:
+    """A hint at the longest text of the record, which may be what is to be sent."""
+    texts = {key: len(value) for key, value in record.items() if isinstance(value, str) and key not in _OWN}
+    if not texts:
+        return EXAMPLE
+    return f"pass `--field {max(texts, key=lambda key: texts[key])}` if that is the text to send; {EXAMPLE}"

@@ -1,19 +1,20 @@
 """Prompt sources → a `PromptSet`, the same for the same content wherever the files lie."""
 
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specprof.errors import BadRecordError, UsageError
 from specprof.prompts import fields
-from specprof.prompts.layouts import Content, recognise
-from specprof.prompts.lines import lines, parse
+from specprof.prompts.content import Entry
+from specprof.prompts.formats import records
+from specprof.prompts.identity import prompts_of
+from specprof.prompts.layouts import find, recognise
+from specprof.prompts.prompt_set import PromptSet, cluster
 from specprof.prompts.sources import files, name_of, stem_of
 from specprof.records import Prompt
 
@@ -22,28 +23,20 @@ TaskRule = tuple[re.Pattern[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class PromptSet:
-    """`skipped` holds a sentence per bad record, `layouts` the prompts per recognised layout."""
+class _Found:
+    prompt: Prompt
+    layout: str
+    not_obeyed: tuple[str, ...]
 
-    prompts: tuple[Prompt, ...]
-    skipped: tuple[str, ...]
-    layouts: Mapping[str, int]
-    sha256: str
 
-    @property
-    def templates(self) -> Mapping[str, int]:
-        """How many prompts are sent `raw` and how many through the `chat` template."""
-        return Counter(prompt.template for prompt in self.prompts)
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How records are to be read."""
 
-    def summary(self) -> dict[str, Any]:
-        """What `run.json` records about the prompts, JSON-ready."""
-        return {
-            "sha256": self.sha256,
-            "count": len(self.prompts),
-            "layouts": dict(self.layouts),
-            "templates": dict(self.templates),
-            "skipped": len(self.skipped),
-        }
+    task: str | None
+    rules: Sequence[TaskRule]
+    field: str | None
+    task_field: str | None
 
 
 def read_prompts(
@@ -53,25 +46,28 @@ def read_prompts(
     rules: Sequence[TaskRule] = (),
     skip_bad: bool = False,
     limit: int | None = None,
+    field: str | None = None,
+    task_field: str | None = None,
 ) -> PromptSet:
-    """Read files, folders (their *.jsonl and *.jsonl.gz) and `-` (standard input); `limit` is per task, in order.
+    """Read files, folders and `-` (standard input). `limit` is per task, in order, and counts a conversation once, so
+    that none is torn apart. `field` and `task_field` name the text and the task of records in no known layout.
 
-    Task of a record: its own, else `task`, else the first rule that matches, else the file's name.
+    Task of a record: its own, else `task`, else the first rule that matches its (first) prompt, else the file's name.
     """
-    found: dict[str, tuple[Prompt, str]] = {}
+    asked = _Asked(task, rules, field, task_field)
+    found: dict[str, _Found] = {}
     skipped: list[str] = []
     for file in files(sources):
         with _tolerating(skipped, skip_bad):
-            for place, line in lines(file):
+            for place, record in records(file):
                 with _tolerating(skipped, skip_bad):
-                    prompt, layout = _prompt(parse(place, line), place, task, rules, stem_of(file))
-                    prompt = _identified(prompt, found)
-                    found[prompt.id] = prompt, layout
+                    found |= _read(record, place, asked, stem_of(file), found)
     if not found:
         raise UsageError(f"no usable record in {_named(sources)}: {skipped[0]}" if skipped else "no prompts given")
     kept = list(_limited(found.values(), limit))
-    prompts = tuple(prompt for prompt, _ in kept)
-    return PromptSet(prompts, tuple(skipped), Counter(layout for _, layout in kept), _sha256(prompts))
+    not_obeyed = Counter(name for item in kept for name in item.not_obeyed)
+    layouts = Counter(item.layout for item in kept)
+    return PromptSet(tuple(item.prompt for item in kept), tuple(skipped), layouts, not_obeyed)
 
 
 @contextmanager
@@ -88,55 +84,43 @@ def _named(sources: Sequence[str | Path]) -> str:
     return ", ".join(f"`{name_of(source)}`" for source in sources)
 
 
-def _prompt(
-    record: Mapping[str, Any], place: str, task: str | None, rules: Sequence[TaskRule], stem: str
-) -> tuple[Prompt, str]:
-    layout, content = recognise(record, place)
-    prompt = Prompt(
-        id=fields.name(record, "id", place) or "",
-        task=fields.text(record, "task", place) or task or _by_rule(content, rules) or stem,
-        text=content.text,
-        messages=content.messages,
-        output_tokens=fields.output_tokens(record, place),
-        labels=fields.labels(record, place),
-        conversation_id=fields.name(record, "conversation_id", place),
-        turn=fields.whole(record, "turn", place, least=0),
-        place=place,
-    )
-    return prompt, layout
+def _read(
+    record: dict[str, Any] | BadRecordError, place: str, asked: _Asked, stem: str, found: Mapping[str, _Found]
+) -> dict[str, _Found]:
+    """The prompts of one record by id; those of a conversation all or none."""
+    if isinstance(record, BadRecordError):
+        raise record
+    layout, entry = recognise(record, place, asked.field)
+    if asked.field is not None and not isinstance(record.get("labels"), dict):
+        record = record | {"labels": None}  # in an export they are often classes
+    task = _task(record, place, entry, asked) or stem
+    prompts = prompts_of(record, place, entry, task, found)
+    for prompt in prompts:
+        if prompt.id in found:
+            other = found[prompt.id].prompt.place
+            raise BadRecordError(place, f'repeats the id "{prompt.id}" of `{other}`', "ids must be unique")
+    return {prompt.id: _Found(prompt, layout, entry.not_obeyed) for prompt in prompts}
 
 
-def _by_rule(content: Content, rules: Sequence[TaskRule]) -> str | None:
-    return next((task for pattern, task in rules if pattern.search(content.searchable)), None)
+def _task(record: Mapping[str, Any], place: str, entry: Entry, asked: _Asked) -> str | None:
+    if (key := asked.task_field) is not None:
+        if (named := fields.name({key: find(record, key, place)}, key, place)) is None:
+            raise BadRecordError(
+                place, f'has "{key}" null', "leave `--task-field` out, or skip such rows: `--skip-bad`"
+            )
+        return named
+    return fields.text(record, "task", place) or entry.task or asked.task or _by_rule(entry, asked.rules)
 
 
-def _identified(prompt: Prompt, found: Mapping[str, tuple[Prompt, str]]) -> Prompt:
-    """Refuse a repeated id; give a prompt without one its content's, with `-2`, `-3`, … for repeats."""
-    if prompt.id in found:
-        other = found[prompt.id][0].place
-        raise BadRecordError(prompt.place, f'repeats the id "{prompt.id}" of `{other}`', "ids must be unique")
-    if prompt.id:
-        return prompt
-    content = json.dumps([prompt.task, prompt.text, prompt.messages], ensure_ascii=False, sort_keys=True)
-    id = stem = hashlib.sha256(content.encode()).hexdigest()[:12]
-    repeat = 1
-    while id in found:
-        repeat += 1
-        id = f"{stem}-{repeat}"
-    return replace(prompt, id=id)
+def _by_rule(entry: Entry, rules: Sequence[TaskRule]) -> str | None:
+    return next((task for pattern, task in rules if pattern.search(entry.contents[0].searchable)), None)
 
 
-def _limited(found: Iterable[tuple[Prompt, str]], limit: int | None) -> Iterator[tuple[Prompt, str]]:
-    seen: Counter[str] = Counter()
-    for prompt, layout in found:
-        seen[prompt.task] += 1
-        if limit is None or seen[prompt.task] <= limit:
-            yield prompt, layout
-
-
-def _sha256(prompts: Sequence[Prompt]) -> str:
-    """Over everything but places, in the order of ids: moved or reordered files give the same hash."""
-    rows = sorted(
-        (p.id, p.task, p.text, p.messages, p.output_tokens, p.labels, p.conversation_id, p.turn) for p in prompts
-    )
-    return hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest()
+def _limited(found: Iterable[_Found], limit: int | None) -> Iterator[_Found]:
+    kept: dict[str, set[tuple[bool, str]]] = {}
+    for item in found:
+        clusters = kept.setdefault(item.prompt.task, set())
+        if limit is None or len(clusters) < limit:
+            clusters.add(cluster(item.prompt))
+        if cluster(item.prompt) in clusters:
+            yield item

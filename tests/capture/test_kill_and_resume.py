@@ -25,9 +25,9 @@ SCRIPT = Path(slow_run.__file__)
 PLANNED = {(f"p{i}", sample, arm) for i in range(20) for sample in range(2) for arm in ("sim", "baseline")}
 
 
-def start(folder):
+def start(folder, kind="whole"):
     """Its errors go to this process's own stderr: a pipe would have to be drained."""
-    return subprocess.Popen([sys.executable, SCRIPT, folder])
+    return subprocess.Popen([sys.executable, SCRIPT, folder, kind])
 
 
 def measured(folder):
@@ -80,6 +80,28 @@ def test_rounds_of_the_unfinished_request_were_readable(killed_ten_times):
     assert sum(count > 0 for count in rounds) >= 2
     for row in (row for rows in unfinished for row in rows):
         assert row["response_tokens"] == row["first_tokens"] + sum(row["emitted"])
+
+
+@pytest.mark.parametrize("kind", ["until", "talk"])
+def test_what_a_killed_run_does_in_the_end_is_what_a_whole_one_does(tmp_path, kind):
+    """Which prompts fill the buckets, and what a conversation says, do not depend on when the process was shot."""
+    execute(PrefixEngine(), slow_run.spec(kind), tmp_path / "whole")
+    folder, rng = tmp_path / "run", random.Random(6)
+    for _ in range(4):
+        process = start(folder, kind)
+        wait_for_requests(folder, process, 2)
+        time.sleep(rng.random() * 0.2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert read_run(folder).state == "interrupted"
+    assert start(folder, kind).wait() == 0
+    same = ("prompt_id", "sample", "arm", "block", "prompt_tokens", "response_tokens", "output_sha256", "output_text")
+    whole, killed = (
+        sorted(tuple(str(row[name]) for name in same) for row in measured(path))
+        for path in (tmp_path / "whole", folder)
+    )
+    assert whole == killed
+    assert read_info(folder).get("until") == read_info(tmp_path / "whole").get("until")
 
 
 def test_shards_alone_hold_the_same_answer(killed_ten_times):
@@ -180,7 +202,7 @@ def test_another_machine_is_warned_about_but_not_refused(tmp_path, monkeypatch, 
     config = slow_run.EngineConfig(arms=slow_run.ARMS, max_tokens=8)
     spec = Spec("slow", config, slow_run.plan(slow_run.PROMPTS[:2], slow_run.ARMS, max_tokens=8), {"sha256": "one"})
     execute(PrefixEngine(), spec, tmp_path / "run")
-    monkeypatch.setattr("specprof.capture.session.describe_machine", lambda: {"cpu": "another"})
+    monkeypatch.setattr("specprof.capture.settings.describe_machine", lambda: {"cpu": "another"})
     monkeypatch.setattr(logging.getLogger("specprof"), "propagate", True)
     execute(PrefixEngine(), spec, tmp_path / "run", go_on=True)
     assert "`machine.cpu`" in caplog.text
@@ -192,7 +214,7 @@ def test_every_part_of_a_run_says_on_which_machine_it_ran(tmp_path, monkeypatch)
     folder = tmp_path / "run"
     execute(PrefixEngine(), spec, folder)
     (folder / "run.json").write_text((folder / "run.json").read_text().replace('"complete"', '"failed"'))
-    monkeypatch.setattr("specprof.capture.session.describe_machine", lambda: {"cpu": "another"})
+    monkeypatch.setattr("specprof.capture.settings.describe_machine", lambda: {"cpu": "another"})
     execute(PrefixEngine(), spec, folder, go_on=True)
     first, second = read_info(folder)["parts"]
     assert first["machine"]["cores"] >= 1
@@ -215,7 +237,7 @@ def test_a_damaged_shard_stops_a_resume_unless_it_is_skipped(tmp_path):
 
 
 def test_a_disk_that_fills_up_in_the_middle_costs_nothing_that_was_recorded(roomy_disk, monkeypatch):
-    monkeypatch.setattr("specprof.capture.session.SEAL_EVERY", 10)  # a new segment then finds no room
+    monkeypatch.setattr("specprof.capture.drive.SEAL_EVERY", 10)  # a new segment then finds no room
 
     class Filling(PrefixEngine):
         """After five requests something else takes the rest of the disk."""

@@ -11,7 +11,7 @@ ARMS = [Arm(id="spec", method="simulated", k=2, temperature=1.0), Arm(id=BASELIN
 
 
 def test_every_prompt_sample_and_arm_is_planned_once():
-    jobs = plan(PROMPTS, ARMS, samples=3)
+    jobs = plan(PROMPTS, ARMS, repeats=3)
     assert Counter(job.key for job in jobs) == Counter(
         (prompt.id, sample, arm.id) for prompt in PROMPTS for sample in range(3) for arm in ARMS
     )
@@ -35,7 +35,7 @@ def test_the_order_is_shuffled_but_fixed_by_the_seed():
 
 def test_a_prompt_and_sample_has_one_seed_in_every_arm_and_its_own():
     seeds = {}
-    for job in plan(PROMPTS, ARMS, samples=2):
+    for job in plan(PROMPTS, ARMS, repeats=2):
         seeds.setdefault((job.prompt.id, job.sample), set()).add(job.seed)
     assert all(len(found) == 1 for found in seeds.values())
     assert len(set.union(*seeds.values())) == len(seeds) == 80
@@ -46,8 +46,12 @@ def test_a_prompts_own_output_tokens_win_over_the_default():
     assert {job.max_tokens for job in plan(PROMPTS, ARMS, max_tokens=9) if job.prompt.id != "p3"} == {9}
 
 
+def test_a_fixed_length_is_that_of_every_prompt():
+    assert {job.max_tokens for job in plan(PROMPTS, ARMS, max_tokens=9, fixed_length=True)} == {9}
+
+
 @pytest.mark.parametrize(
-    ("settings", "words"), [({"samples": 0}, "--samples 0"), ({"max_tokens": 0}, "nothing to decode")]
+    ("settings", "words"), [({"repeats": 0}, "--repeat 0"), ({"max_tokens": 0}, "nothing to decode")]
 )
 def test_a_plan_without_work_is_refused(settings, words):
     with pytest.raises(UsageError, match=words):
@@ -56,4 +60,4 @@ def test_a_plan_without_work_is_refused(settings, words):
 
 def test_repeating_a_greedy_answer_is_refused():
     with pytest.raises(UsageError, match="temperature 0"):
-        plan(PROMPTS, [Arm(id="spec", method="simulated", k=2)], samples=2)
+        plan(PROMPTS, [Arm(id="spec", method="simulated", k=2)], repeats=2)

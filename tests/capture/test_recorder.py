@@ -7,6 +7,7 @@ from specprof.capture.recorder import Recorder
 from specprof.errors import EnvironmentError_
 from specprof.records import Arm, Prompt, Request, Round
 from specprof.spool import SpoolWriter, read_requests, scan_segment
+from specprof.store.schema import rows
 
 LIVE = (Round(4, 4, 2, 3), Round(4, 4, 0, 1))
 
@@ -60,6 +61,35 @@ def test_a_request_that_never_ends_stays_unfinished_with_its_rounds(tmp_path):
         live(job, *LIVE)
         (found,) = read_requests(scan_segment(path) for path in tmp_path.glob("*.seg"))
     assert (found.complete, found.rounds, found.response_tokens, found.prompt_id) == (False, LIVE, 4, "p")
+
+
+def test_what_is_known_of_each_drafted_token_stays_with_its_round(spooled):
+    detailed = (
+        Round(2, 2, 0, 1, confidence=(0.5, 0.25), target_prob=(0.75, 0.0), draft_ids=(7, 50_000)),
+        Round(0, 0, 0, 1, confidence=(), target_prob=(), draft_ids=()),
+        Round(1, 1, 1, 2, confidence=(1.0,), target_prob=None, draft_ids=(9,)),
+    )
+    (found,) = spooled(lambda job: (live(job, *detailed), request(job, detailed))[1])
+    assert found.rounds == detailed
+    (row,) = rows([found]).to_pylist()
+    assert (row["proposed"], row["confidence"]) == ([2, 0, 1], [0.5, 0.25, 1.0])  # flat, offsets by proposed
+    assert (row["target_prob"], row["draft_ids"]) == ([0.75, 0.0, None], [7, 50_000, 9])
+
+
+TEXT = {"prompt_text": "q", "output_text": "a", "prompt_ids": (1,), "output_ids": (2,)}
+
+
+def test_text_that_nobody_asked_for_is_never_written(spooled):
+    (found,) = spooled(lambda job: request(job, **TEXT))
+    assert {name: getattr(found, name) for name in TEXT} == dict.fromkeys(TEXT)
+
+
+def test_a_job_that_no_engine_sees_is_recorded_with_its_reason(tmp_path):
+    (planned,) = plan([Prompt(id="p", task="t", text="x")], [Arm(id="arm", method="m", k=4)])
+    with SpoolWriter(tmp_path, "w1") as spool:
+        Recorder(spool, "w1").skip(planned, "no history")
+        (found,) = read_requests(scan_segment(path) for path in tmp_path.glob("*.seg"))
+    assert (found.complete, found.finish_reason, found.excluded) == (True, "skipped", {"no history": 1})
 
 
 @pytest.mark.parametrize(

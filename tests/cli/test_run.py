@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import specprof
+from specprof.records import Finding
 
 
 @pytest.fixture
@@ -25,7 +26,8 @@ def simulate(cli, *more):
 @pytest.fixture
 def real(cli, bench):
     """`specprof run` on a tiny real model."""
-    return lambda *more: cli("run", "--model", bench.folders["target"], "--out", "run", "--max-new-tokens", 8, *more)
+    command = ("run", "--model", bench.folders["target"], "--out", "run", "--max-new-tokens", 8, "--no-calibrate")
+    return lambda *more: cli(*command, *more)
 
 
 def test_a_run_ends_with_the_command_to_type_next(cli, prompts):
@@ -56,6 +58,68 @@ def test_a_draft_speaks_for_itself(real, prompts, bench):
     assert set(specprof.load("run")["arm"]) == {"draft_model-k4-confidence"}
     (arm,) = json.loads(Path("run/run.json").read_text())["arms"].values()
     assert (arm["k"], arm["schedule"], arm["threshold"]) == (4, "confidence", 0.4)
+
+
+def info():
+    return json.loads(Path("run/run.json").read_text())
+
+
+def test_many_arms_run_next_to_each_other(real, prompts, bench):
+    arms = (f"noisy=draft={bench.folders['noisy']}", "lookup=method=prompt_lookup,k=3,max_matching_ngram_size=1")
+    assert real("--prompts", prompts, "--arm", arms[0], "--arm", arms[1], "--k", "2,4", "--baseline").code == 0
+    frame = specprof.load("run")
+    measured = frame[frame["phase"] == "measure"]
+    assert measured.groupby("arm").size().to_dict() == {"noisy-k2": 4, "noisy-k4": 4, "lookup": 4, "baseline": 4}
+    assert measured.groupby("block")["arm"].nunique().tolist() == [4, 4, 4, 4]
+    assert set(measured.groupby("prompt_id")["output_sha256"].nunique()) == {1}
+    assert [(name, arm["k"]) for name, arm in info()["arms"].items()] == [
+        ("noisy-k2", 2),
+        ("noisy-k4", 4),
+        ("lookup", 3),
+        ("baseline", 0),
+    ]
+    assert info()["arms"]["lookup"]["options"] == {"max_matching_ngram_size": 1}
+
+
+def test_repeats_are_answers_with_seeds_of_their_own(cli, prompts):
+    assert simulate(cli, "--prompts", prompts, "--repeat", 3, "--temperature", 1).code == 0
+    frame = specprof.load("run")
+    measured = frame[frame["phase"] == "measure"]
+    assert measured.groupby("prompt_id")["seed"].nunique().tolist() == [3, 3, 3, 3]
+    assert sorted(set(measured["sample"])) == [0, 1, 2]
+    assert info()["repeats"] == 3
+
+
+def test_a_fixed_length_and_token_detail_are_asked_of_the_engine_and_recorded(cli, prompts):
+    assert simulate(cli, "--prompts", prompts, "--fixed-length", 7, "--detail", "tokens").code == 0
+    assert set(specprof.load("run")["response_tokens"]) == {7}
+    assert (info()["fixed_length"], info()["max_new_tokens"], info()["token_detail"]) == (True, 7, True)
+
+
+def test_costs_are_measured_before_and_after_unless_that_is_declined(cli, prompts):
+    simulate(cli, "--prompts", prompts)
+    assert [occasion["when"] for occasion in info()["calibration"]] == ["before", "after"]
+    cli("run", "--engine", "simulated-prefix", "--prompts", prompts, "--out", "other", "--no-calibrate")
+    assert json.loads(Path("other/run.json").read_text())["calibration"] == []
+
+
+def test_a_run_until_there_is_enough_says_how_far_it_came(cli, tmp_path):
+    lines = [{"prompt": f"word {i}", "id": f"{task}{i}", "task": task} for task in ("a", "b") for i in range(6)]
+    (tmp_path / "words.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines[:9]))
+    result = simulate(cli, "--prompts", "words.jsonl", "--until-n", 4)  # six prompts of a, three of b
+    assert result.code == 0
+    *lines, command = result.out.splitlines()
+    assert command == "specprof report run"
+    assert [line.partition(":")[0] for line in lines] == [f"{task}, prompts of 0-128 tokens" for task in ("a", "b")]
+    assert "1 more prompt needed" in lines[1]
+    frame = specprof.load("run")
+    assert frame[frame["phase"] == "measure"].groupby("task").size().to_dict() == {"a": 4, "b": 3}
+
+
+def test_fields_of_records_in_no_known_layout_are_named(cli, tmp_path):
+    (tmp_path / "odd.jsonl").write_text('{"example": {"question": "hi"}, "kind": "greeting"}\n')
+    assert simulate(cli, "--prompts", "odd.jsonl", "--field", "example.question", "--task-field", "kind").code == 0
+    assert set(specprof.load("run")["task"]) == {"greeting"}
 
 
 def test_the_last_piece_of_a_run_is_done_with_resume(cli, prompts, tmp_path):
@@ -142,7 +206,18 @@ def test_one_bad_record_is_skipped_and_counted_on_request(cli, tmp_path):
         (["--k", 0], 2, "k = 0"),
         (["--k", 0, "--method", "prompt_lookup"], 2, "k = 0"),
         (["--max-new-tokens", 0], 2, "--max-new-tokens 0"),
-        (["--samples", 2], 2, "temperature 0"),
+        (["--repeat", 2], 2, "temperature 0"),
+        (["--repeat", 0, "--temperature", 1], 2, "--repeat 0"),
+        (["--k", "2,4,2"], 2, "names 2 twice"),
+        (["--arm", "a=method=prompt_lookup,speed=3"], 2, "speed"),
+        (["--arm", "a=method=prompt_lookup,max_matching_ngram_size=two"], 2, "max_matching_ngram_size"),
+        (["--until-n", 0], 2, "--until-n"),
+        (["--fixed-length", 0], 2, "--fixed-length"),
+        (["--detail", "all"], 2, "--detail"),
+        (["--costs", "nowhere.json"], 2, "nowhere.json"),
+        (["--costs", "nowhere.json", "--dry-run"], 2, "nowhere.json"),
+        (["--like", "earlier"], 2, "`--like earlier` changes nothing"),
+        (["--resume", "--dry-run"], 2, "`--dry-run` plans a new run"),
         (["--model", "no/such-model"], 4, "no/such-model"),
         (["--draft", "no/such-draft"], 4, "no/such-draft"),
         (["--engine-option", "num_beams=4"], 2, "num_beams"),
@@ -180,7 +255,7 @@ def test_a_full_disk_ends_with_exit_code_4(cli, small_disk, tmp_path):
     (tmp_path / "words.jsonl").write_text('{"prompt": "hi"}\n')
     result = cli("run", "--engine", "simulated-prefix", "--prompts", "words.jsonl", "--out", small_disk / "run")
     assert result.code == 4
-    assert "disk is full" in result.err
+    assert "free some space" in result.err
 
 
 def test_a_read_only_folder_ends_with_exit_code_4(cli, freezable, tmp_path):
@@ -226,3 +301,15 @@ def test_progress_is_shown_on_a_terminal_only(tmp_path, prompts, terminal):
     assert process.returncode == 0
     assert process.stdout == b"specprof report r\n"
     assert (b"4/4" in shown) == terminal
+
+
+def test_what_the_doctor_finds_ends_a_run_or_is_said(cli, prompts, monkeypatch, tmp_path):
+    found = [Finding("threads", "warning", "4 threads", "more than the cores", "pass `--threads 2`")]
+    monkeypatch.setattr("specprof.doctor.examine", lambda engine, config, out: found)
+    result = simulate(cli, "--prompts", prompts)
+    assert (result.code, result.err) == (0, "warning: 4 threads: more than the cores (pass `--threads 2`)\n")
+    found.append(Finding("memory", "blocker", "1 GB free", "the target needs 2", "use a smaller one"))
+    result = cli("run", "--engine", "simulated-prefix", "--prompts", prompts, "--out", "other")
+    assert result.code == 4
+    assert result.err.endswith("error: 1 GB free: the target needs 2\nhint: use a smaller one\n")
+    assert not (tmp_path / "other").exists()

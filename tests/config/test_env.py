@@ -11,7 +11,10 @@ def test_variables_of_others_and_the_debug_switch_are_no_settings():
 @pytest.mark.parametrize(
     ("name", "text", "setting"),
     [
-        ("SPECPROF_RUN_K", " 4 ", ("run", "k", 4)),
+        ("SPECPROF_RUN_K", " 4 ", ("run", "k", "4")),
+        ("SPECPROF_RUN_K", "2, 4", ("run", "k", "2, 4")),
+        ("SPECPROF_RUN_ARM", "a=k=2,draft=x; b=k=3", ("run", "arm", ["a=k=2,draft=x", "b=k=3"])),
+        ("SPECPROF_RUN_DETAIL", "tokens", ("run", "detail", "tokens")),
         ("SPECPROF_RUN_MAX_NEW_TOKENS", "64", ("run", "max_new_tokens", 64)),
         ("SPECPROF_REPORT_ALPHA_ROUND", ".5", ("report", "alpha_round", 0.5)),
         ("SPECPROF_RUN_MODEL", "tiny", ("run", "model", "tiny")),
@@ -29,7 +32,9 @@ def test_a_variable_gives_the_value_of_its_kind(name, text, setting):
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("SPECPROF_RUN_K", "4.5", "a whole number"),
+        ("SPECPROF_RUN_SEED", "4.5", "a whole number"),
+        ("SPECPROF_RUN_K", "4.5", 'a whole number, or several as "2,4,6"'),
+        ("SPECPROF_RUN_K", "2,,4", 'a whole number, or several as "2,4,6"'),
         ("SPECPROF_RUN_TOP_P", "high", "a number"),
         ("SPECPROF_REPORT_PHI", "inf", "a number"),
         ("SPECPROF_RUN_BASELINE", "maybe", "true or false"),

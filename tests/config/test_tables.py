@@ -13,22 +13,28 @@ def settings(folder, text):
 
 
 def test_known_settings_are_taken_as_they_are(tmp_path):
-    text = '[run]\nmodel = "tiny"\nk = 4\ntop_p = 1\nprompts = ["a", "b"]\nbaseline = true\n[gate]\ninconclusive = "3"'
+    text = '[run]\nmodel = "tiny"\nk = 4\nuntil_n = 500\ntop_p = 1\nprompts = ["a", "b"]\nbaseline = true\n[gate]\ninconclusive = "3"'
     assert sections(settings(tmp_path, text)) == {
-        "run": {"model": "tiny", "k": 4, "top_p": 1, "prompts": ["a", "b"], "baseline": True},
+        "run": {"model": "tiny", "k": 4, "until_n": 500, "top_p": 1, "prompts": ["a", "b"], "baseline": True},
         "gate": {"inconclusive": "3"},
     }
+
+
+def test_a_sweep_is_a_number_or_several_in_a_text(tmp_path):
+    for text, k in (("4", 4), ('"2,4, 6"', "2,4, 6")):
+        assert sections(settings(tmp_path, f"[run]\nk = {text}\n")) == {"run": {"k": k}}
 
 
 @pytest.mark.parametrize(
     ("text", "problem", "hint"),
     [
         ("\n[runs]\n", ":2` has an unknown section `runs`", "did you mean `run`?"),
-        ("model = 'x'\n", ":1` has an unknown section `model`", "sections are run, report, gate and tasks"),
+        ("model = 'x'\n", ":1` has an unknown section `model`", "sections are run, report, "),
         ("[run]\nmax_new_token = 3\n", ":2` has an unknown key `run.max_new_token`", "did you mean `max_new_tokens`?"),
         ("[report]\nmodel = 'x'\n", ":2` has an unknown key `report.model`", "keys are alpha, beta, alpha_round"),
         ("run = 3\n", ":1` sets `run` to 3", "`run` is a section: write [run]"),
-        ("[run]\nk = '4'\n", ":2` sets `run.k` to '4'", "write a whole number"),
+        ("[run]\nseed = '4'\n", ":2` sets `run.seed` to '4'", "write a whole number"),
+        ("[run]\nk = 'few'\n", ":2` sets `run.k` to 'few'", 'write a whole number, or several as "2,4,6"'),
         ("[run]\nk = true\n", ":2` sets `run.k` to True", "write a whole number"),
         ("[run]\nk = 4.0\n", ":2` sets `run.k` to 4.0", "write a whole number"),
         ("[run]\ntemperature = 'hot'\n", ":2` sets `run.temperature` to 'hot'", "write a number"),

@@ -1,3 +1,5 @@
+import statistics
+
 import pytest
 
 from specprof.engines.simulated import BlockEngine, PrefixEngine, Truth
@@ -76,3 +78,57 @@ def test_times_are_those_of_the_truth():
 def test_what_the_simulation_cannot_do_is_refused(arm, words):
     with pytest.raises(UsageError, match=words):
         PrefixEngine().check(EngineConfig(arms=(arm,)))
+
+
+def test_calibration_samples_are_the_truth_s_costs_but_for_noise_that_a_repeat_shares():
+    truth = Truth(alpha=0.2, alpha_round=0.1, beta=0.05, phi=0.01, step_us=1000)
+    arms = [Arm(id="a", method="simulated", k=4), Arm(id="baseline", method="none")]
+    samples = list(PrefixEngine(truth).calibrate(arms, [64, 512], 25, []))
+    assert {(s.context, s.repeat) for s in samples} == {(c, r) for c in (64, 512) for r in range(25)}
+
+    def ratio(kind, width=0, arm=None):
+        plain = {(s.context, s.repeat): s.us for s in samples if s.kind == "plain"}
+        found = [s for s in samples if (s.kind, s.width, s.arm) == (kind, width, arm)]
+        return statistics.median(s.us / plain[s.context, s.repeat] for s in found)
+
+    assert ratio("round", 0) == pytest.approx(1.01, abs=0.01)
+    assert ratio("round", 4) == pytest.approx(1.21, abs=0.01)
+    assert ratio("draft", 1, "a") == pytest.approx(0.3, abs=0.01)
+    assert ratio("draft", 4, "a") == pytest.approx(0.9, abs=0.01)
+    steps = [s.us for s in samples if s.kind == "plain"]
+    assert 20 < statistics.stdev(steps) < 100  # the machine of the truth is noisy: 5 %, shared by a repeat
+
+
+def test_calibration_repeats_itself():
+    arms = [Arm(id="a", method="simulated", k=2)]
+    assert list(PrefixEngine().calibrate(arms, [8], 2, [])) == list(BlockEngine().calibrate(arms, [8], 2, []))
+
+
+def configured(engine, **config):
+    engine.check(EngineConfig(arms=(Arm(id="a", method="simulated", k=4),), **config))
+    return engine
+
+
+def test_confidence_is_the_chance_that_the_truth_gives_each_place():
+    truth = Truth(match={"code": 0.5}, spread=0.0, decay=0.5)
+    detailed = request(configured(PrefixEngine(truth), token_detail=True))
+    assert {step.confidence for step in detailed.rounds} == {(0.5, 0.25, 0.125, 0.0625)}
+    plain = request(PrefixEngine(truth))
+    assert [(r.accepted, r.emitted) for r in detailed.rounds] == [(r.accepted, r.emitted) for r in plain.rounds]
+    assert {step.confidence for step in plain.rounds} == {None}
+
+
+def test_a_fixed_length_is_the_length_whatever_the_prompt_says():
+    engine = configured(PrefixEngine(), fixed_length=True)
+    assert {request(engine, output_tokens=7, seed=seed).response_tokens for seed in range(5)} == {40}
+
+
+def test_an_answer_has_as_many_words_as_tokens_and_is_there_only_when_asked_for():
+    result = request(configured(PrefixEngine(), save_text=True))
+    assert len(result.output_text.split()) == len(result.output_ids) == result.response_tokens
+    assert request(PrefixEngine()).output_text is None
+
+
+def test_tokens_are_counted_before_as_they_are_reported_after():
+    prompt = Prompt(id="p", task="code", text="one two three")
+    assert PrefixEngine().count_tokens(prompt) == request(PrefixEngine()).prompt_tokens == 3

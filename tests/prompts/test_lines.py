@@ -108,13 +108,6 @@ def test_a_line_that_is_no_json_object_of_whole_characters_is_refused(line, prob
         parse("a:1", line)
 
 
-def test_a_json_array_gets_the_command_that_turns_it_into_lines():
-    for line in (b"[", b'[{"prompt": "x"}]'):
-        with pytest.raises(BadRecordError) as caught:
-            parse("a:1", line)
-        assert "jq -c '.[]'" in (caught.value.hint or "")
-
-
 def test_a_whole_surrogate_pair_is_one_character():
     assert parse("a:1", rb'{"prompt": "\ud83d\ude00"}') == {"prompt": "😀"}
 

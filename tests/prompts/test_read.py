@@ -47,7 +47,14 @@ def test_raw_and_chat_records_may_share_a_file_and_are_counted(tmp_path):
 
 def test_the_summary_is_json_and_says_what_was_read(tmp_path):
     found = read_prompts([written(tmp_path / "a.jsonl", CHAT, "{")], skip_bad=True)
-    counts = {"count": 1, "layouts": {"messages": 1}, "templates": {"chat": 1}, "skipped": 1}
+    counts = {
+        "count": 1,
+        "conversations": 1,
+        "not_obeyed": {},
+        "layouts": {"messages": 1},
+        "templates": {"chat": 1},
+        "skipped": 1,
+    }
     assert json.loads(json.dumps(found.summary())) == {"sha256": found.sha256} | counts
 
 
@@ -145,6 +152,100 @@ def test_a_limit_keeps_the_first_of_every_task_and_hashes_only_those(tmp_path):
     assert [prompt.id for prompt in found.prompts] == ["a0", "b0", "a1", "b1"]
     assert found.layouts == {"prompt": 4}
     assert found.sha256 == read_prompts([written(tmp_path / "four.jsonl", *records[:4])]).sha256
+
+
+def test_the_turns_of_a_benchmark_question_follow_each_other(tmp_path):
+    record = {"question_id": 81, "category": "writing", "turns": ["a", "b", "c"], "reference": ["r"]}
+    found = read_prompts([written(tmp_path / "q.jsonl", record, {"prompt": "x"})])
+    *turns, other = found.prompts
+    assert [(p.id, p.turn, p.follows) for p in turns] == [
+        ("81/0", 0, None),
+        ("81/1", 1, "81/0"),
+        ("81/2", 2, "81/1"),
+    ]
+    assert [p.messages for p in turns] == [({"role": "user", "content": text},) for text in "abc"]
+    assert {(p.conversation_id, p.task, p.place) for p in turns} == {("81", "writing", f"{tmp_path}/q.jsonl:1")}
+    assert (other.conversation_id, other.turn, other.follows) == (None, None, None)
+
+
+def test_the_turns_of_a_recorded_conversation_hold_their_history_and_follow_nothing(tmp_path):
+    record = {"id": "c", "conversations": [{"from": s, "value": v} for s, v in (("human", "a"), ("gpt", "b")) * 2]}
+    first, second = read_prompts([written(tmp_path / "q.jsonl", record)]).prompts
+    assert [m["content"] for m in second.messages] == ["a", "b", "a"]
+    assert [(p.id, p.conversation_id, p.turn, p.follows) for p in (first, second)] == [
+        ("c/0", "c", 0, None),
+        ("c/1", "c", 1, None),
+    ]
+
+
+def test_conversations_without_ids_are_named_by_all_that_is_said_in_them(tmp_path):
+    rows = [{"turns": ["a", "b"]}, {"turns": ["a", "c"]}, {"turns": ["a", "b"]}, {"turns": ["a"]}]
+    ids = [p.conversation_id for p in read_prompts([written(tmp_path / "q.jsonl", *rows)]).prompts]
+    one, other, again, short = ids[0], ids[2], ids[4], ids[6]
+    assert again == f"{one}-2"
+    assert len({one, other, short}) == 3
+
+
+def test_a_conversation_has_one_task_by_the_rules_for_its_first_turn(tmp_path):
+    path = written(tmp_path / "q.jsonl", {"turns": ["write code", "now a poem"]}, {"turns": ["poem", "code"]})
+    rules = [(re.compile("code"), "code"), (re.compile("poem"), "poem")]
+    assert tasks(read_prompts([path], rules=rules)) == ["code", "code", "poem", "poem"]
+
+
+def test_a_limit_counts_conversations_and_tears_none_apart(tmp_path):
+    rows = [{"question_id": n, "category": "math", "turns": ["a", "b"]} for n in range(3)]
+    rows += [{"id": f"p{n}", "task": "qa", "prompt": "x", "conversation_id": n // 2} for n in range(5)]
+    found = read_prompts([written(tmp_path / "q.jsonl", *rows)], limit=2)
+    assert [p.id for p in found.prompts] == ["0/0", "0/1", "1/0", "1/1", "p0", "p1", "p2", "p3"]
+
+
+def test_a_turn_that_follows_another_has_another_hash_than_one_that_stands_alone(tmp_path):
+    turns = read_prompts([written(tmp_path / "a.jsonl", {"question_id": "c", "turns": ["a", "b"]})])
+    alone = [
+        {"id": f"c/{n}", "conversation_id": "c", "turn": n, "messages": [{"role": "user", "content": text}]}
+        for n, text in enumerate("ab")
+    ]
+    flat = read_prompts([written(tmp_path / "b/a.jsonl", *alone)])
+    assert [(p.id, p.messages, p.turn) for p in turns.prompts] == [(p.id, p.messages, p.turn) for p in flat.prompts]
+    assert turns.sha256 != flat.sha256
+
+
+def test_a_named_field_and_its_task_field_read_an_export(tmp_path):
+    rows = [
+        {"example": {"question": "Why?"}, "subject": "physics", "label": 3},
+        {"example": {"question": "x"}, "subject": 7},
+    ]
+    found = read_prompts([written(tmp_path / "a.jsonl", *rows)], field="example.question", task_field="subject")
+    assert [(p.text, p.task) for p in found.prompts] == [("Why?", "physics"), ("x", "7")]
+    assert found.layouts == {"--field": 2}
+
+
+def test_an_export_with_labels_of_its_own_kind_is_read(tmp_path):
+    path = written(tmp_path / "a.jsonl", {"question": "x", "labels": 3})
+    (prompt,) = read_prompts([path], field="question").prompts
+    assert prompt.labels == {}
+
+
+@pytest.mark.parametrize("value", [{}, {"subject": None}, {"subject": ["a"]}])
+def test_a_record_without_the_named_task_is_refused(tmp_path, value):
+    path = written(tmp_path / "a.jsonl", {"prompt": "x", **value})
+    with pytest.raises(BadRecordError, match=r'"subject"'):
+        read_prompts([path], task_field="subject")
+
+
+def test_a_repeated_question_is_refused_whole(tmp_path):
+    path = written(tmp_path / "a.jsonl", {"id": "1/1", "prompt": "x"}, {"question_id": 1, "turns": ["a", "b"]})
+    found = read_prompts([path], skip_bad=True)
+    assert [p.id for p in found.prompts] == ["1/1"]
+    assert found.skipped == (f'`{path}:2` repeats the id "1/1" of `{path}:1`',)
+
+
+def test_the_length_of_an_answer_is_the_records_own_or_its_layouts(tmp_path):
+    body = {"prompt": "x", "max_tokens": 5, "temperature": 1}
+    rows = [{"custom_id": "a", "body": body}, {"custom_id": "b", "body": body, "output_tokens": 3}]
+    found = read_prompts([written(tmp_path / "a.jsonl", *rows)])
+    assert [p.output_tokens for p in found.prompts] == [5, 3]
+    assert found.not_obeyed == {"temperature": 2}
 
 
 def test_one_bad_record_stops_the_reading(tmp_path):

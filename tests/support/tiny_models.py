@@ -1,5 +1,6 @@
 """Tiny random models, and a bench that holds the Hugging Face engine against the reference decoder."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from specprof.engines.huggingface import HuggingFaceEngine
 from specprof.records import Arm, EngineConfig, Job, Prompt
 
 VOCAB, CONTEXT = 60, 160  # over 50 words, which is transformers' own top_k
+WITH_DRAFT = ("draft_model", "universal", "dflash", "single_position")
 
 
 def build_tokenizer(vocab: int = VOCAB, prefix: str = "w") -> Any:
@@ -52,18 +54,26 @@ def prompt(index: int, length: int = 12) -> Prompt:
     return Prompt(id=f"p{index}", task="words", text=" ".join(words + words[: length // 2]))
 
 
+def llamas(folder: Path) -> dict[str, Any]:
+    """A target, itself with noise, and itself."""
+    models = {"target": build_model(), "noisy": noisy(build_model(), 0.15), "same": build_model()}
+    for name, model in models.items():
+        save(model, folder / name)
+    return models
+
+
 class Bench:
-    """A tiny target, drafts for it, and an engine over them; `compare` holds the engine against the reference."""
+    """A tiny target, drafts for it, and an engine over them; `compare` holds the engine against the reference. `build`
+    makes the models, the target first, and saves them under their names."""
 
-    def __init__(self, folder: Path, device: str = "cpu") -> None:
+    def __init__(self, folder: Path, device: str = "cpu", build: Callable[[Path], dict[str, Any]] = llamas) -> None:
         self.device = device
-        self.models = {"target": build_model(), "noisy": noisy(build_model(), 0.15), "same": build_model()}
-        self.folders = {name: save(model, folder / name) for name, model in self.models.items()}
-        self.models = {name: model.to(device) for name, model in self.models.items()}
-        self.tokenizer = build_tokenizer()
+        self.models = {name: model.to(device) for name, model in build(folder).items()}
+        self.folders = {name: str(folder / name) for name in self.models if (folder / name).is_dir()}
+        _, self.draft, *_ = [*self.models, "target"]
 
-    def arm(self, method: str = "draft_model", k: int = 4, draft: str = "noisy", **settings: Any) -> Arm:
-        model = self.folders[draft] if method == "draft_model" else None
+    def arm(self, method: str = "draft_model", k: int = 4, draft: str | None = None, **settings: Any) -> Arm:
+        model = self.folders[draft or self.draft] if method in WITH_DRAFT else None
         return Arm(id=settings.pop("id", method), method=method, draft=model, k=k, **settings)
 
     def baseline(self, **settings: Any) -> Arm:
@@ -82,15 +92,19 @@ class Bench:
         with engine:
             return list(engine.generate(jobs))
 
-    def reference(self, job: Job, draft: str = "noisy") -> Reference:
-        ids = self.tokenizer(job.prompt.text).input_ids
-        return decode(self.models["target"], self.models[draft], job, ids)
+    def tokenizer(self, name: str) -> Any:
+        return transformers.AutoTokenizer.from_pretrained(self.folders.get(name, self.folders["target"]))
 
-    def compare(self, *jobs: Job, draft: str = "noisy") -> list[Any]:
+    def reference(self, job: Job, draft: str, ends: Sequence[int]) -> Reference:
+        tokenizers = self.tokenizer("target"), self.tokenizer(draft)
+        ids = tokenizers[0](job.prompt.text).input_ids
+        return decode(self.models["target"], self.models[draft], job, ids, tokenizers, ends)
+
+    def compare(self, *jobs: Job, draft: str | None = None, **settings: Any) -> list[Any]:
         """Rounds and output of every job are those of the reference; returns the requests for more questions."""
-        requests = self.run(*jobs)
+        requests = self.run(*jobs, **settings)
         for job, request in zip(jobs, requests, strict=True):
-            expected = self.reference(job, draft)
+            expected = self.reference(job, draft or self.draft, () if settings.get("fixed_length") else (EOS,))
             assert [(r.proposed, r.accepted, r.emitted) for r in request.rounds] == expected.rounds, job.request_id
             assert list(request.output_ids) == expected.output, job.request_id
             assert request.response_tokens == sum(r.emitted for r in request.rounds) == len(expected.output)

@@ -9,39 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
+from seeds import CHAT, CODE, CREATIVE, NAMES, PASSAGE, QUOTE, TOPICS
 
 SYSTEM = "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
 USER, ANSWER = "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n"
 ANSWER_TOKENS = 112
 BATCH = 96
-
-TOPICS = """a bicycle that squeaks; a neighbour's dog; planning a garden; learning to swim; a lost parcel; the night train;
-a broken heater; a school play; growing tomatoes; a job interview; the office kitchen; a birthday for twins; an old radio;
-moving to a new town; a power cut; baking bread; a museum visit; the last bus; a rainy holiday; a shy colleague;
-repairing a roof; a chess club; a missed deadline; the harbour; a wedding speech; saving money; a bee hive; a long flight;
-a city marathon; a noisy server room; a new printer; a library card; the first snow; a mountain hut; a data outage;
-a delayed delivery; a changed timetable; a software update; a water leak; a summer festival; a fire drill; a new canteen;
-an electric car; a violin lesson; a flea market; a cat on a roof; a forgotten password; a team meeting; a river flood;
-a software release; a bakery; a repair café; a parking permit; a bridge closed for works; a customer complaint""".replace(
-    "\n", " "
-).split("; ")
-CHAT = (
-    "Can you help me with {}?", "I have a question about {}.", "What should I know about {}?", "I need advice on {}.",
-    "My friend and I argue about {}.", "How would you explain {} to a child?", "",
-)  # fmt: skip
-CREATIVE = (
-    "Write a short poem about {}.", "Tell me a story about {}.", "Write a limerick about {}.",
-    "Write the first paragraph of a novel about {}.", "Describe {} in three sentences.", "Write a dialogue about {}.",
-)  # fmt: skip
-PASSAGE = ("Write a short notice about {}.", "Write an email about {}.", "Write a news report about {}.")
-QUOTE = (
-    "Summarize this text in one sentence.", "Repeat the most important sentence word for word.", "Quote the key sentence.",
-    "What happened? Use the exact words of the text.", "Copy the two sentences that matter most.",
-)  # fmt: skip
-CODE = (
-    "def ", "import ", "class ", "from typing import ", "function ", "// ", "#!/bin/sh\n", "SELECT ", "package main\n",
-    "export function ", "#include <", '"""', "async def ", "const ", "public class ", "# ", "fn ", "@dataclass\nclass ",
-)  # fmt: skip
 
 
 class Author:
@@ -51,41 +24,39 @@ class Author:
         self.model, self.tokenizer, self.rng = model, tokenizer, random.Random(seed)
         torch.manual_seed(seed)
 
-    def pick(self, templates: Sequence[str]) -> str:
-        return self.rng.choice(templates).format(self.rng.choice(TOPICS))
+    def pick(self, templates: Sequence[str], subjects: Sequence[str] = TOPICS) -> str:
+        return self.rng.choice(templates).format(self.rng.choice(subjects))
 
-    @torch.inference_mode()
-    def continued(self, texts: Sequence[str], tokens: int, sampled: bool) -> Iterator[tuple[list[int], list[int]]]:
-        """(prompt ids, new ids) per text."""
+    @torch.inference_mode()  # type: ignore[untyped-decorator]
+    def continued(self, texts: Sequence[str], tokens: int, temperature: float) -> Iterator[tuple[list[int], list[int]]]:
+        """(prompt ids, new ids) per text; greedy at temperature 0."""
         inputs = self.tokenizer(list(texts), return_tensors="pt", padding=True, add_special_tokens=False)
-        how = {"temperature": 0.9, "top_p": 0.95, "top_k": 0} if sampled else {}
-        ids = self.model.generate(**inputs, do_sample=sampled, max_new_tokens=tokens, **how)
+        how = {"temperature": temperature, "top_p": 0.95, "top_k": 0} if temperature else {}
+        ids = self.model.generate(**inputs, do_sample=temperature > 0, max_new_tokens=tokens, **how)
         width, end = inputs["input_ids"].shape[1], self.tokenizer.eos_token_id
         for row, mask in zip(ids.tolist(), inputs["attention_mask"].tolist(), strict=True):
             new = row[width:]
             stop = new.index(end) + 1 if end in new else len(new)
             yield [token for token, kept in zip(row, mask, strict=False) if kept], new[:stop]
 
-    def texts(self, texts: Sequence[str], tokens: int) -> list[str]:
-        """Sampled continuations as text, without the seed."""
-        return [
-            self.tokenizer.decode(new, skip_special_tokens=True)
-            for _, new in self.continued(texts, tokens, sampled=True)
-        ]
+    def texts(self, texts: Sequence[str], tokens: int, temperature: float) -> list[str]:
+        """Sampled continuations, without the texts."""
+        pairs = self.continued(texts, tokens, temperature)
+        return [self.tokenizer.decode(new, skip_special_tokens=True) for _, new in pairs]
 
     def prompts(self, kind: str, count: int) -> list[str]:
         """Complete prompts of one kind of traffic, ready to be answered."""
         if kind == "code":
-            seeds = [self.rng.choice(CODE) for _ in range(count)]
-            return [seed + text for seed, text in zip(seeds, self.texts(seeds, 40), strict=True)]
+            seeds = [self.pick(CODE, NAMES) for _ in range(count)]
+            return [seed + text for seed, text in zip(seeds, self.texts(seeds, 48, 0.6), strict=True)]
         if kind == "summarise":
             asked = [SYSTEM + USER + self.pick(PASSAGE) + ANSWER for _ in range(count)]
-            passages = self.texts(asked, 96)
+            passages = self.texts(asked, 96, 0.8)
             return [SYSTEM + USER + f"{self.rng.choice(QUOTE)}\n\n{text.strip()}" + ANSWER for text in passages]
         if kind == "creative":
             return [SYSTEM + USER + self.pick(CREATIVE) + ANSWER for _ in range(count)]
         openings = [SYSTEM + USER + self.pick(CHAT) for _ in range(count)]
-        return [opening + text + ANSWER for opening, text in zip(openings, self.texts(openings, 32), strict=True)]
+        return [opening + text + ANSWER for opening, text in zip(openings, self.texts(openings, 32, 0.8), strict=True)]
 
 
 KINDS = ("code", "chat", "creative", "summarise", "code", "chat")
@@ -95,8 +66,8 @@ def write(author: Author, tokens: int) -> Iterator[tuple[str, list[int], int]]:
     """(kind, token ids, length of the prompt) until the answers hold `tokens`."""
     made = batch = 0
     while made < tokens:
-        kind, sampled = KINDS[batch % len(KINDS)], batch // len(KINDS) % 2 == 1
+        kind, temperature = KINDS[batch % len(KINDS)], (0.0, 0.7)[batch // len(KINDS) % 2]
         batch += 1
-        for prompt, answer in author.continued(author.prompts(kind, BATCH), ANSWER_TOKENS, sampled):
+        for prompt, answer in author.continued(author.prompts(kind, BATCH), ANSWER_TOKENS, temperature):
             made += len(answer)
             yield kind, prompt + answer, len(prompt)

@@ -11,6 +11,7 @@ import transformers
 from specprof.engines.huggingface.load import Loaded
 from specprof.engines.huggingface.preflight import weight_files
 from specprof.engines.huggingface.text import adds_special_tokens
+from specprof.engines.huggingface.traps import known
 from specprof.records import EngineConfig
 
 
@@ -50,9 +51,20 @@ def _digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
+NOTES = {
+    "squared-temperature": "a drafter that samples inside `generate` applies temperature and top_p twice: at "
+    "temperature T it drafts at T²",
+    "mismatched-tokenizer": "universal decoding drafts k tokens of the draft's tokenizer; they are re-tokenised, so "
+    "that `proposed` varies, and an end of sequence is never proposed",
+    "lossy": "an arm's verification may keep tokens that the target would not choose",
+}
+
+
 def _notes(config: EngineConfig) -> Iterator[str]:
     """What of transformers' own doing shapes the acceptance of these arms."""
-    if any(arm.method == "draft_model" and arm.temperature > 0 for arm in config.arms):
-        yield "a sampling draft model applies temperature, top_k and top_p twice: at temperature T it drafts at T²"
+    flags = {flag for arm in config.arms for flag in known(arm)}
+    yield from (note for flag, note in NOTES.items() if flag in flags)
     if any(arm.method == "prompt_lookup" and (arm.top_p or 1) < 1 for arm in config.arms):
         yield "with top_p below 1, prompt lookup never proposes some 1 - top_p of the vocabulary, whatever the text"
+    if any(arm.method == "mtp" for arm in config.arms):
+        yield "the layers of multi-token prediction are read from disk for every request, before its first token"

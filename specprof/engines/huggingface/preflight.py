@@ -1,10 +1,10 @@
-"""Faults of the machine and the models that show before any weights load."""
+"""Faults of the machine and of the models' files that show before any weights load."""
 
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from specprof.errors import EnvironmentError_, UsageError
+from specprof.errors import EnvironmentError_
 from specprof.records import EngineConfig
 
 SINCE = (5, 24)  # the boundary was read and run there; a later 5.x is guarded by the self-check of each request
@@ -41,18 +41,6 @@ def check_device(device: str | None) -> None:
         wanted, found = torch.device(device).index or 0, torch.cuda.device_count()
         if wanted >= found:
             raise EnvironmentError_(f"device `{device}` is not there: {found} CUDA devices", "pass `--device cpu`")
-
-
-def check_models(config: EngineConfig) -> None:
-    """Read the configurations and tokenizers of the target and of every draft; no weights."""
-    remote = trusts(config)
-    assert config.model is not None
-    target = read_config(config.model, remote)
-    _check_model(config.model, target)
-    for name in sorted({arm.draft for arm in config.arms if arm.method == "draft_model" and arm.draft}):
-        draft = read_config(name, remote)
-        _check_model(name, draft)
-        _check_vocabulary(config.model, target, name, draft, remote)
 
 
 def trusts(config: EngineConfig) -> bool:
@@ -99,33 +87,3 @@ def _check_folder(name: str) -> None:
 
 def weight_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
-
-
-def _check_model(name: str, config: Any) -> None:
-    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
-
-    if config.is_encoder_decoder:
-        raise UsageError(f"`{name}` is an encoder-decoder model: not offered yet", "pass a decoder-only model")
-    known = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING
-    if not known and not hasattr(config, "auto_map"):
-        raise UsageError(f"`{name}` ({config.model_type}) does not generate text", "pass a causal language model")
-    if known and MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]._is_stateful:
-        raise UsageError(
-            f"`{name}` ({config.model_type}) keeps a recurrent state that cannot go back to before a rejected draft",
-            "pass a model with attention layers only",
-        )
-    if getattr(config, "use_cache", True) is False:
-        raise UsageError(f"`{name}` sets `use_cache` to false", "set it to true in the model's `config.json`")
-
-
-def _check_vocabulary(target: str, target_config: Any, draft: str, draft_config: Any, remote: bool) -> None:
-    ours, theirs = (read_tokenizer(name, remote).get_vocab() for name in (target, draft))
-    same = sum(theirs.get(token) == id for token, id in ours.items())
-    sizes = [config.get_text_config().vocab_size for config in (target_config, draft_config)]
-    if ours != theirs or sizes[0] != sizes[1]:
-        share = same / max(len(ours), len(theirs))
-        raise UsageError(
-            f"the tokenizers of `{target}` ({sizes[0]} ids) and `{draft}` ({sizes[1]} ids) differ: "
-            f"{share:.1%} of the tokens have the same id",
-            "pass a draft with the target's own tokenizer and vocabulary size: universal decoding is not offered yet",
-        )

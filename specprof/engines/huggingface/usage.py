@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Iterable
 
+from specprof.engines.huggingface.methods import METHODS, check_options
 from specprof.errors import UsageError, did_you_mean
-from specprof.records import DEFAULT_NGRAM, SCHEDULES, Arm, EngineConfig
+from specprof.records import SCHEDULES, Arm, EngineConfig
 
-METHODS = ("none", "draft_model", "prompt_lookup")
 DTYPES = ("auto", "float32", "float16", "bfloat16")
 OPTIONS = ("num_beams", "attn_implementation", "trust_remote_code")
 
@@ -25,6 +25,7 @@ def check_usage(config: EngineConfig) -> None:
     if config.device is not None and config.device.partition(":")[0] not in ("cpu", "cuda"):
         raise UsageError(f"unknown device `{config.device}`", "pass `--device cpu`, `cuda` or `cuda:1`")
     _check_options(config)
+    _check_universal(config.arms)
 
 
 def _check_choice(what: str, value: str, choices: Collection[str]) -> None:
@@ -58,8 +59,8 @@ def _check_arm(arm: Arm) -> None:
         if getattr(arm, name) is not None:
             raise UsageError(f"arm `{arm.id}` sets `{name}`: this engine has one way only", f"leave `{name}` out")
     _check_sampling(arm)
-    known = ("max_matching_ngram_size",) if arm.method == "prompt_lookup" else ()
-    _check_names(f"option of method `{arm.method}`", arm.options, known)
+    _check_names(f"option of method `{arm.method}`", arm.options, METHODS[arm.method].options)
+    check_options(arm)
     if arm.method != "none":
         _check_drafting(arm)
 
@@ -78,21 +79,24 @@ def _check_sampling(arm: Arm) -> None:
 def _check_drafting(arm: Arm) -> None:
     if arm.k < 1:
         raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens per round", "pass `--k 1` or more")
-    if arm.method != "draft_model" and arm.draft:
+    method = METHODS[arm.method]
+    if arm.draft and not method.draft:
         raise UsageError(f"arm `{arm.id}`: `{arm.method}` uses no draft model", f"leave `--draft {arm.draft}` out")
-    if arm.method == "draft_model" and not arm.draft:
+    if method.draft and not arm.draft:
         raise UsageError(f"arm `{arm.id}` has no draft model", "pass `--draft FOLDER` or `--method prompt_lookup`")
-    if arm.method == "prompt_lookup":
-        _check_lookup(arm)
+    if arm.schedule == "confidence" and not method.stops:
+        raise UsageError(f"arm `{arm.id}`: `{arm.method}` has no confidence to stop at", "use `--schedule constant`")
     if arm.threshold is not None and arm.schedule != "confidence":
         raise UsageError(f"arm `{arm.id}` has a threshold but a constant k", "add `--schedule confidence`")
     if arm.threshold is not None and not 0 < arm.threshold < 1:
         raise UsageError(f"arm `{arm.id}` has threshold {arm.threshold}", "a threshold is between 0 and 1")
 
 
-def _check_lookup(arm: Arm) -> None:
-    if arm.schedule == "confidence":
-        raise UsageError(f"arm `{arm.id}`: prompt lookup has no confidence to stop at", "use `--schedule constant`")
-    size = arm.options.get("max_matching_ngram_size", DEFAULT_NGRAM)
-    if not isinstance(size, int) or size < 1:
-        raise UsageError(f"arm `{arm.id}` has max_matching_ngram_size `{size}`", "it is a whole number, 1 or more")
+def _check_universal(arms: Iterable[Arm]) -> None:
+    """When it samples, transformers takes the draft apart, and greedy decoding with the same draft breaks."""
+    sampled = {(arm.draft, arm.temperature > 0) for arm in arms if arm.method == "universal"}
+    for draft, _ in sampled:
+        if (draft, True) in sampled and (draft, False) in sampled:
+            raise UsageError(
+                f"one run decodes universally with `{draft}` both greedily and sampled", "make it two runs"
+            )

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,11 +35,13 @@ class EventClock:
 class Generator:
     """Proposes the same tokens each time; `told` is what reached its own update."""
 
-    def __init__(self, draft):
-        self.draft, self.told = draft, []
+    requires_model_outputs = False
+
+    def __init__(self, draft, logits=None):
+        self.draft, self.logits, self.told = draft, logits, []
 
     def get_candidates(self, input_ids):
-        return torch.cat([input_ids, torch.tensor([self.draft])], dim=-1), None
+        return torch.cat([input_ids, torch.tensor([self.draft], dtype=torch.long)], dim=-1), self.logits
 
     def update_candidate_strategy(self, input_ids, scores, num_matches):
         self.told.append(num_matches)
@@ -89,9 +93,31 @@ def test_a_cut_sampled_round_does_not_tell():
 
 
 def test_the_last_token_is_left_to_the_target():
-    rounds = boundary(max_tokens=3)
-    play(rounds, Generator([1, 2]), [1, 7], [8])
+    rounds = boundary(max_tokens=2)
+    play(rounds, Generator([]), [7], [8])
     assert [r.drafter_ran for r in rounds.rounds()] == [True, False]
+
+
+def test_a_drafter_that_proposes_for_the_last_token_has_run():
+    rounds = boundary(max_tokens=1)
+    play(rounds, Generator([1]), [2])
+    assert [r.drafter_ran for r in rounds.rounds()] == [True]
+
+
+def test_a_drafter_that_reads_the_target_s_states_waits_for_the_first_round():
+    rounds, generator = boundary(max_tokens=3), Generator([])
+    generator.requires_model_outputs = True
+    play(rounds, generator, [7], [8], [9])
+    assert [r.drafter_ran for r in rounds.rounds()] == [False, True, False]
+
+
+@pytest.mark.parametrize(("detail", "looks"), [(False, [[1, 2]]), (True, [[1, 2], [1, 2], [1, 2]])])
+def test_evidence_is_the_first_draft_and_with_detail_every_one(detail, looks):
+    seen, scores = SimpleNamespace(add=lambda draft, logits: looked.append(draft)), torch.zeros(1, 3, 10)
+    looked, generator = [], Generator([1, 2], scores)
+    rounds = Boundary(HostClock(), lambda _: None, 10, False, None, detail, seen)
+    play(rounds, generator, [7], [8], [9], scores=scores)
+    assert looked == looks
 
 
 def test_the_generator_s_own_update_still_runs():
@@ -127,7 +153,7 @@ def test_model_and_generator_are_as_before_even_when_a_round_fails():
     with pytest.raises(RuntimeError, match="disk full"):
         play(Boundary(HostClock(), fail, 10, True), generator, [1, 2], model=model)
     assert set(vars(model)) == {"made"}
-    assert set(vars(generator)) == {"draft", "told"}
+    assert set(vars(generator)) == {"draft", "logits", "told"}
 
 
 @given(TOKENS, TOKENS)

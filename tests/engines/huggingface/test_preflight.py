@@ -6,7 +6,6 @@ import pytest
 
 from specprof.engines.huggingface import HuggingFaceEngine
 from specprof.errors import EnvironmentError_, UsageError
-from specprof.records import Arm
 
 pytest.importorskip("transformers", reason="needs the extra `hf`")
 
@@ -84,35 +83,3 @@ def test_a_missing_tokenizer_is_refused(bench, edited):
         path.unlink()
     with pytest.raises(EnvironmentError_, match="cannot read tokenizer of"):
         check(bench, bench.arm(), model=folder)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model_type": "mamba"}, r"\(mamba\) keeps a recurrent state"),
-        ({"model_type": "jamba"}, r"\(jamba\) keeps a recurrent state"),
-        ({"model_type": "t5", "is_encoder_decoder": True}, "is an encoder-decoder model: not offered yet"),
-        ({"model_type": "vit"}, r"\(vit\) does not generate text"),
-        ({"use_cache": False}, "sets `use_cache` to false"),
-    ],
-)
-def test_a_model_that_cannot_be_assisted_is_refused_before_its_weights_load(bench, edited, changes, message):
-    folder = edited(**changes)
-    with pytest.raises(UsageError, match=message):
-        check(bench, model=folder)
-    with pytest.raises(UsageError, match=message):
-        check(bench, Arm(id="a", method="draft_model", draft=folder, k=2))
-
-
-def test_tokenizers_that_differ_are_refused_with_the_overlap(bench, tiny, tmp_path):
-    """60 ids each, `<unk>` and `</s>` in common: 2 / 60 = 3.3 %."""
-    other = tiny.save(tiny.build_model(), tmp_path, tiny.build_tokenizer(prefix="v"))
-    with pytest.raises(UsageError, match=re.escape("3.3% of the tokens have the same id")) as caught:
-        check(bench, Arm(id="a", method="draft_model", draft=other, k=2))
-    assert "universal decoding is not offered yet" in caught.value.hint
-
-
-def test_one_tokenizer_over_two_vocabulary_sizes_is_refused(bench, tiny, tmp_path):
-    other = tiny.save(tiny.build_model(vocab=64), tmp_path)
-    with pytest.raises(UsageError, match=re.escape("(60 ids)") + ".*" + re.escape("(64 ids) differ: 100.0%")):
-        check(bench, Arm(id="a", method="draft_model", draft=other, k=2))

@@ -1,0 +1,15 @@
+"""What earlier parts of a run have done."""
+
+from pathlib import Path
+
+from specprof.records import Request
+from specprof.store.read import read_run
+
+COLUMNS = ("request_id", "prompt_id", "sample", "arm", "task", "phase", "complete", "prompt_tokens", "finish_reason")
+
+
+def read_done(path: Path, *, skip_bad: bool, text: bool) -> list[Request]:
+    """Every complete measured request, as far as the jobs to come depend on it; answers only with `text`."""
+    names = (*COLUMNS, "output_text") if text else COLUMNS
+    rows = read_run(path, skip_bad=skip_bad, columns=names).table.to_pylist()
+    return [Request(**row, response_tokens=0) for row in rows if row["complete"] and row["phase"] == "measure"]

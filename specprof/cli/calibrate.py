@@ -1,0 +1,98 @@
+"""`specprof calibrate`: what the parts of a round cost on this machine."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from specprof.cli import common, target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from specprof.analysis.cost import Costs
+
+
+def calibrate(
+    prompts: target.Prompts = None,
+    model: target.Model = None,
+    draft: target.Draft = None,
+    method: target.Method = None,
+    k: target.K = target.DEFAULT_K,
+    schedule: target.Schedule = "constant",
+    threshold: target.Threshold = None,
+    max_matching_ngram_size: target.Ngram = None,
+    arm: target.Arms = None,
+    contexts: Annotated[
+        str | None,
+        typer.Option(metavar="N[,N…]", help="Numbers of cached tokens; by default those that the prompts suggest."),
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Interleaved repeats; an interval needs 6.", min=1)] = 9,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the raw repeats for `--costs FILE`.")] = None,
+    max_new_tokens: Annotated[
+        int, typer.Option(help="Most tokens per answer: half of it counts as context.", min=1, max=2**31 - 1)
+    ] = 128,
+    limit: Annotated[int | None, typer.Option(help="At most so many prompts per task.", min=1)] = None,
+    temperature: target.Temperature = 0.0,
+    top_p: target.TopP = None,
+    top_k: target.TopK = None,
+    seed: target.Seed = 0,
+    engine: target.EngineName = "huggingface",
+    engine_option: target.EngineOption = None,
+    dtype: target.Dtype = None,
+    device: target.Device = None,
+    threads: target.Threads = None,
+    as_json: common.AsJson = False,
+    skip_bad: common.SkipBad = False,
+) -> None:
+    """Measure what drafting, verifying and the rest of a round cost, in plain decode steps of the target.
+
+    Example: specprof calibrate --model ./llama --draft ./small --prompts prompts/ --out costs.json
+    """
+    import json
+
+    from specprof.calibrate import calibrate as measure
+    from specprof.calibrate import save_costs
+    from specprof.calibrate.file import refuse_existing
+
+    chosen_contexts = _contexts(contexts)
+    if out is not None:
+        refuse_existing(out)
+    wish = {
+        "arm": arm,
+        "method": method,
+        "draft": draft,
+        "k": k,
+        "schedule": schedule,
+        "threshold": threshold,
+        "max_matching_ngram_size": max_matching_ngram_size,
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+    }
+    driver, config = target.choose(
+        engine,
+        engine_option=engine_option,
+        baseline=False,
+        wish=wish,
+        model=model,
+        dtype=dtype,
+        device=device,
+        threads=threads,
+        max_tokens=max_new_tokens,
+        seed=seed,
+    )
+    chosen = target.read(prompts, skip_bad=skip_bad, limit=limit)
+    content = measure(driver, config, chosen.prompts, chosen_contexts, repeats)
+    if out is not None:
+        save_costs(out, content)
+    typer.echo(json.dumps(content, indent=1, ensure_ascii=False) if as_json else "\n".join(_table(content)))
+
+
+def _contexts(text: str | None) -> tuple[int, ...]:
+    from specprof.errors import UsageError
+
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        raise UsageError(f"`--contexts {text}` are no numbers of tokens", "pass for example `--contexts 64,512`")
+    return tuple(dict.fromkeys(map(int, parts)))

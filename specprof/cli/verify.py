@@ -1,0 +1,120 @@
+"""`specprof verify`: does speculative decoding say what the target alone would have said?"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from specprof.cli import common, target
+from specprof.cli.log import log
+from specprof.errors import Exit
+
+if TYPE_CHECKING:
+    from specprof.lossless.verify import Result
+
+EXITS = {"lossless": Exit.OK, "lossy": Exit.FAILED, "inconclusive": Exit.INCONCLUSIVE}
+GREEDY_TOKENS = 64
+SAMPLES = 100
+
+
+def verify(
+    prompts: target.Prompts = None,
+    model: target.Model = None,
+    draft: target.Draft = None,
+    method: target.Method = None,
+    arm: target.Arms = None,
+    k: target.K = target.DEFAULT_K,
+    schedule: target.Schedule = "constant",
+    threshold: target.Threshold = None,
+    max_matching_ngram_size: target.Ngram = None,
+    from_run: Annotated[
+        Path | None, typer.Option("--from", metavar="RUN", help="Compare the greedy answers of this run instead.")
+    ] = None,
+    repeat: Annotated[
+        int | None, typer.Option(help="Answers per prompt and arm at a temperature; 100 unless given.", min=1)
+    ] = None,
+    resolution: Annotated[
+        float, typer.Option(help="Largest fault that may go unseen, as a share of answers or of probability.")
+    ] = 0.1,
+    max_new_tokens: Annotated[
+        int | None,
+        typer.Option(help="Tokens per answer; 64 greedy and k + 4 sampled unless given.", min=1, max=2**31 - 1),
+    ] = None,
+    limit: target.Limit = None,
+    task: target.Task = None,
+    field: target.Field = None,
+    task_field: target.TaskField = None,
+    temperature: target.Temperature = 0.0,
+    top_p: target.TopP = None,
+    top_k: target.TopK = None,
+    seed: target.Seed = 0,
+    engine: target.EngineName = "huggingface",
+    engine_option: target.EngineOption = None,
+    dtype: target.Dtype = None,
+    device: target.Device = None,
+    threads: target.Threads = None,
+    as_json: common.AsJson = False,
+    skip_bad: common.SkipBad = False,
+) -> int:
+    """Hold speculative arms against plain decoding: exit code 0 if lossless, 1 if lossy, 3 if that is undecided.
+
+    Example: specprof verify --model ./llama --draft ./small --prompts prompts/ --temperature 1 --repeat 200
+    """
+    from specprof.cli.progress import Progress
+    from specprof.errors import UsageError
+    from specprof.lossless import verify as lossless
+    from specprof.lossless.recorded import compare_recorded
+
+    if not 0 < resolution < 1:
+        raise UsageError(f"`--resolution {resolution:g}` is no share", "pass a number between 0 and 1")
+    if from_run is not None:
+        result = compare_recorded(from_run, resolution=resolution, skip_bad=skip_bad)
+        if (state := result.described["state"]) != "complete":
+            log.warning("`%s` is %s: what is there is compared", from_run, state)
+        return _print(result, as_json)
+    wish = {
+        "arm": arm,
+        "method": method,
+        "draft": draft,
+        "k": k,
+        "schedule": schedule,
+        "threshold": threshold,
+        "max_matching_ngram_size": max_matching_ngram_size,
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+    }
+    driver, config = target.choose(
+        engine,
+        engine_option=engine_option,
+        baseline=True,
+        wish=wish,
+        model=model,
+        dtype=dtype,
+        device=device,
+        threads=threads,
+        max_tokens=max_new_tokens or GREEDY_TOKENS,
+        seed=seed,
+        save_text=True,
+    )
+    if max_new_tokens is None and temperature:
+        config = replace(config, max_tokens=max(arm.k for arm in config.arms) + 4)
+    found = target.read(prompts, skip_bad=skip_bad, limit=limit, task=task, field=field, task_field=task_field)
+    count = repeat or (SAMPLES if temperature else 1)
+    with Progress() as progress:
+        result = lossless.verify(
+            driver, config, found.prompts, samples=count, resolution=resolution, on_request=progress
+        )
+    return _print(result, as_json)
+
+
+def _print(result: "Result", as_json: bool) -> int:
+    import json
+
+    from specprof.lossless.document import to_dict
+    from specprof.lossless.text import render
+
+    document = json.dumps(to_dict(result), ensure_ascii=False, indent=2, allow_nan=False) if as_json else None
+    typer.echo(document or "\n".join(render(result)))
+    return EXITS[result.outcome]

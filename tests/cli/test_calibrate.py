@@ -1,0 +1,71 @@
+import json
+
+import pytest
+
+from specprof.calibrate import REPEATS
+
+SIMULATED = ("--engine", "simulated-prefix", "--method", "simulated")
+
+
+@pytest.fixture
+def prompts(tmp_path):
+    file = tmp_path / "prompts.jsonl"
+    file.write_text('{"prompt": "one two three", "task": "code"}\n')
+    return file
+
+
+def test_the_table_shows_the_costs_of_each_context_with_their_intervals(cli, prompts):
+    result = cli("calibrate", *SIMULATED, "--k", 4, "--prompts", prompts, "--contexts", "64,512", "--repeats", 12)
+    assert result.code == 0
+    assert max(map(len, result.out.splitlines())) <= 100
+    for words in ("context 64", "context 512", "20", "12 repeats", "α", "α₀", "β", "φ", "ψ", "v(4)"):
+        assert words in result.out
+
+
+def test_json_is_the_document_that_out_keeps(cli, prompts, tmp_path):
+    result = cli("calibrate", *SIMULATED, "--prompts", prompts, "--contexts", 64, "--out", "costs.json", "--json")
+    kept = json.loads((tmp_path / "costs.json").read_text())
+    assert result.json == kept
+    assert (kept["schema"], kept["engine"]) == ("specprof.costs/1", "simulated-prefix")
+    (occasion,) = kept["occasions"]
+    assert {s["repeat"] for s in occasion["samples"]} == set(range(REPEATS))
+    assert {s["context"] for s in occasion["samples"]} == {64}
+
+
+def test_a_run_takes_its_costs_from_the_file(cli, prompts):
+    cli("calibrate", *SIMULATED, "--k", 6, "--prompts", prompts, "--out", "costs.json")
+    done = cli("run", *SIMULATED, "--k", 4, "--prompts", prompts, "--costs", "costs.json", "--out", "run")
+    assert done.code == 0
+    (arm,) = cli("report", "run", "--json").json["arms"]
+    assert {costs["source"] for costs in arm["costs"]} == {"measured"}
+    # the truth of the simulation is α = .1, α₀ = .05, φ = .03
+    assert arm["costs"][0]["alpha"]["value"] == pytest.approx(0.1, abs=0.01)
+    assert arm["costs"][0]["alpha_round"]["value"] == pytest.approx(0.05, abs=0.01)
+    assert arm["costs"][0]["phi"]["value"] == pytest.approx(0.03, abs=0.01)
+
+
+def test_sweeps_and_arms_are_measured_side_by_side(cli, prompts):
+    result = cli("calibrate", *SIMULATED, "--k", "2,6", "--prompts", prompts, "--json")
+    assert set(result.json["arms"]) == {"simulated-k2", "simulated-k6"}
+    assert {s["width"] for s in result.json["occasions"][0]["samples"] if s["kind"] == "round"} == set(range(7))
+
+
+def test_a_file_that_exists_is_refused_before_anything_is_measured(cli, prompts, tmp_path):
+    (tmp_path / "costs.json").write_text("{}")
+    result = cli("calibrate", *SIMULATED, "--prompts", prompts, "--out", "costs.json")
+    assert (result.code, result.out) == (2, "")
+    assert "`costs.json` exists" in result.err
+    assert (tmp_path / "costs.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("text", ["64,x", "0", "-3", "1.5"])
+def test_contexts_are_numbers_of_tokens(cli, prompts, text):
+    result = cli("calibrate", *SIMULATED, "--prompts", prompts, f"--contexts={text}")
+    assert result.code == 2
+    assert "are no numbers of tokens" in result.err
+
+
+def test_without_prompts_there_is_nothing_to_calibrate_on(cli):
+    result = cli("calibrate", *SIMULATED)
+    assert result.code == 2
+    assert "pass `--prompts FILE`" in result.err
