@@ -33,7 +33,10 @@ def command_lines(page):
 def options_of(command):
     for parameter in inspect.signature(command.callback).parameters.values():
         for info in getattr(parameter.annotation, "__metadata__", ()):
-            words = [getattr(info, "default", None), *(getattr(info, "param_decls", None) or ())]  # typer keeps the first there
+            words = [
+                getattr(info, "default", None),
+                *(getattr(info, "param_decls", None) or ()),
+            ]  # typer keeps the first there
             declared = [name for word in words if isinstance(word, str) and word[0] == "-" for name in word.split("/")]
             yield from declared or [f"--{parameter.name.replace('_', '-')}"]
 

@@ -3,7 +3,8 @@
 usage: python tools/bench_prediction.py CACHE [--quick] [--draft FOLDER] [--out RUN]
 
 One interleaved run of the demo pair: k = 1 to 8 and plain decoding, on texts of three lengths, costs measured before
-and after. Each cell's error is predicted / measured − 1; its interval leaves out one prompt at a time (jackknife).
+and after. Each cell's error is predicted / measured − 1; its interval leaves out one prompt at a time (jackknife) and
+takes the measured costs as they are.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from specprof.capture.session import Spec, execute
 from specprof.engines import create
 from specprof.prompts import read_prompts
 from specprof.records import BASELINE, Arm, EngineConfig, Prompt
+from specprof.report.cells import interval
 from specprof.store.read import read_run
 
 WORDS = {"short": 40, "middle": 160, "long": 400}
@@ -62,7 +64,7 @@ def measure(cache: Path, draft: Path, ks: range | tuple[int, ...], count: int, o
     )
     jobs = plan(list(prompts(count)), arms, max_tokens=TOKENS, fixed_length=True)
     execute(create("huggingface"), Spec("huggingface", config, jobs, {"sha256": "bench"}, calibrate=True), out)
-    run = read_run(out, columns=COLUMNS)
+    run = read_run(out, columns=[*COLUMNS, "load_1m"])
     return RunData(run.info, run.state, run.table)
 
 
@@ -92,6 +94,7 @@ def jackknife(run: RunData) -> dict[Cell, float]:
 
 
 def _half_width(values: np.ndarray) -> float:
+    """`values` are estimates that leave out one of n prompts each."""
     n = len(values)
     error = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum()))
     return float(stats.t.ppf(0.975, n - 1)) * error
@@ -105,7 +108,11 @@ def show(run: RunData) -> None:
         low, value, high = (100 * math.expm1(error + sign * half[cell]) for sign in (-1, 0, 1))
         missed.append(abs(value))
         say(f"{cell[0]:<8}{cell[1]:<6}{predicted:>10.2f}{measured:>10.2f}   {value:+.1f} % [{low:+.1f}, {high:+.1f}]")
+    for costs in document([run]).arms[0].costs:
+        say(f"{costs.regime}: plain step {interval(costs.step_ms, 1)} ms over {costs.step_ms.n} repeats")
+    loads = sorted(value for value in run.table["load_1m"].to_pylist() if value is not None)
     close = sum(value <= 100 * CLOSE for value in missed)
+    say(f"load {loads[0]:.1f} to {loads[-1]:.1f} while it ran")
     say(f"median |error| {np.median(missed):.1f} %; {close} of {len(missed)} cells within {100 * CLOSE:.0f} %")
 
 

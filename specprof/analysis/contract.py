@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from specprof.analysis.cost_report import CostReport
 from specprof.analysis.estimate import Estimate
 from specprof.analysis.latency import Latency
 from specprof.analysis.measured import Measured
+from specprof.analysis.round_times import TimePerRound
 
 SCHEMA = "specprof.report/1"
 
@@ -61,6 +63,7 @@ class BucketReport:
     cost_per_round: Estimate
     measured: Measured | None
     latency: Latency
+    time_per_round: TimePerRound
     affordable_overhead: Estimate
     below_break_even: Estimate
     largest_request_share: float | None
@@ -68,28 +71,6 @@ class BucketReport:
     basis: str | None
     flags: tuple[str, ...]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WidthCost:
-    width: int
-    cost: Estimate
-
-
-@dataclass(frozen=True, slots=True)
-class CostReport:
-    """In units of one plain decode step of the target."""
-
-    regime: str
-    alpha: Estimate
-    alpha_round: Estimate
-    beta: Estimate
-    phi: Estimate
-    per_request: Estimate
-    widths: tuple[WidthCost, ...]
-    context: int | None
-    batch: int | None
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

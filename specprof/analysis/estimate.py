@@ -40,6 +40,12 @@ class Estimate:
             return True
         return False if self.high <= bound else None
 
+    def disjoint(self, other: "Estimate") -> bool:
+        """The intervals do not touch; False where one of them is missing."""
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return False
+        return self.high < other.low or other.high < self.low
+
 
 def clusters_to_settle(estimate: Estimate, bound: float) -> int | None:
     """How many more clusters would move the nearer end of the interval to `bound` at the present spread.

@@ -1,22 +1,24 @@
 """From runs to the report document: arms, their overall row, their tasks and their buckets."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from specprof.analysis.arm_flags import arm_flags
 from specprof.analysis.buckets import DEFAULT_BY, Cell, cells, check_by, in_cell
+from specprof.analysis.calibration import Calibration
 from specprof.analysis.columns import equals
-from specprof.analysis.contract import ArmReport, BucketReport, CostReport, Document, WidthCost, to_dict
+from specprof.analysis.contract import ArmReport, BucketReport, Document, to_dict
 from specprof.analysis.cost import Costs
-from specprof.analysis.estimate import Estimate
+from specprof.analysis.cost_report import cost_report, mean_width
 from specprof.analysis.frame import Frame
 from specprof.analysis.intervals import Ints
 from specprof.analysis.measured import reference_lengths
+from specprof.analysis.pricing import Pricing, pricing
 from specprof.analysis.row import bucket
-from specprof.analysis.speedup import displayed_beta
 from specprof.errors import UsageError, did_you_mean
 from specprof.records import BASELINE
 
@@ -38,14 +40,16 @@ class RunData:
 @dataclass(frozen=True)
 class ArmData:
     """One arm's requests and those of the run's baseline, None in a run without one. `lengths` are the response
-    lengths by which its requests are compared with the baseline."""
+    lengths by which its requests are compared with the baseline, `costs` those of each regime, `raised` the flags that
+    it raises on every row."""
 
     id: str
     info: Mapping[str, Any]
     frame: Frame
     baseline: Frame | None
     lengths: Ints
-    costs: Costs | None
+    costs: tuple[Costs, ...]
+    raised: Collection[str]
 
     def row(self, cell: Cell) -> BucketReport:
         """The row of a cell. Pairs are bucketed by the baseline's response length, everything else by its own."""
@@ -59,7 +63,7 @@ class ArmData:
             self.costs,
             cell=cell,
             paired=frame.select(known & in_cell(frame, cell, self.lengths)) if by_length else None,
-            adaptive=self.info.get("schedule") == "confidence",
+            raised=self.raised,
             reference=self.id == BASELINE,
         )
 
@@ -67,12 +71,12 @@ class ArmData:
 def document(
     runs: Sequence[RunData],
     *,
-    costs: Costs | None = None,
+    costs: Costs | Calibration | None = None,
     by: Sequence[str] = DEFAULT_BY,
     arms: Sequence[str] | None = None,
 ) -> Document:
-    """The report on every arm but the baseline, or on `arms` alone (which may name it). Raises `UsageError` for an arm
-    that no run has and for an unknown key in `by`."""
+    """The report on every arm but the baseline, or on `arms` alone (which may name it). Without `costs` a run is priced
+    by its own calibration. Raises `UsageError` for an arm that no run has and for an unknown key in `by`."""
     of_runs = [(run, arms_of(run, costs)) for run in runs]
     every = [arm for _, of_run in of_runs for arm in of_run]
     by = check_by(by, {name for arm in every for name in arm.frame.labels})
@@ -91,25 +95,26 @@ def document(
     )
 
 
-def arms_of(run: RunData, costs: Costs | None) -> list[ArmData]:
-    """The arms in the order of `run.json`, then those that only the requests name; the baseline among them."""
+def arms_of(run: RunData, costs: Costs | Calibration | None) -> list[ArmData]:
+    """The arms in the order of `run.json`, then those that only the requests name; the baseline among them. `costs` go
+    before the run's own calibration."""
     frame, infos = Frame.of(run.table), run.info.get("arms", {})
     ids = dict.fromkeys([*infos, *sorted(set(frame.requests.arm))])
     frames = {name: frame.select(equals(frame.requests.arm, name)) for name in ids}
     plain = frames.get(BASELINE)
     if plain is not None and not plain.counted.any():
         plain = None
-    return [_arm(name, infos.get(name, {}), frames[name], plain, costs) for name in ids]
+    price = pricing(run.info, costs)
+    return [_arm(name, run.info, frames[name], None if name == BASELINE else plain, price) for name in ids]
 
 
-def _arm(name: str, info: Mapping[str, Any], frame: Frame, plain: Frame | None, costs: Costs | None) -> ArmData:
-    if name == BASELINE:
-        return ArmData(name, info, frame, None, frame.requests.response_tokens, None)
-    if plain is None:
-        return ArmData(name, info, frame, None, frame.requests.response_tokens, costs)
-    return ArmData(
-        name, info, frame, plain, reference_lengths(frame.requests, plain.requests.take(plain.counted)), costs
-    )
+def _arm(name: str, run: Mapping[str, Any], frame: Frame, plain: Frame | None, price: Pricing) -> ArmData:
+    info = run.get("arms", {}).get(name, {})
+    costs = () if name == BASELINE else price(info)
+    lengths = frame.requests.response_tokens
+    if plain is not None:
+        lengths = reference_lengths(frame.requests, plain.requests.take(plain.counted))
+    return ArmData(name, info, frame, plain, lengths, costs, arm_flags(name, info, run, costs))
 
 
 def _check_arms(wanted: Sequence[str], known: Sequence[str]) -> None:
@@ -126,29 +131,8 @@ def _report(run: RunData, arm: ArmData, by: Sequence[str]) -> ArmReport:
         arm=arm.id,
         run_id=run.info.get("run_id"),
         **{key: arm.info.get(key) for key in keys},
-        costs=() if arm.costs is None else (_costs(counted, arm.costs),),
+        costs=tuple(cost_report(one, mean_width(counted)) for one in arm.costs),
         overall=arm.row(Cell()),
         tasks=tuple(arm.row(cell) for cell in cells(arm.frame, ("task",))),
         buckets=tuple(arm.row(cell) for cell in cells(counted, by)),
     )
-
-
-def _costs(frame: Frame, costs: Costs) -> CostReport:
-    once = costs.per_request
-
-    return CostReport(
-        regime=costs.regime,
-        alpha=_given(costs, "alpha", Estimate.exact(costs.alpha)),
-        alpha_round=_given(costs, "alpha_round", Estimate.exact(costs.alpha_round)),
-        beta=_given(costs, "beta", displayed_beta(frame, costs)),
-        phi=_given(costs, "phi", Estimate.exact(costs.phi)),
-        per_request=Estimate.missing("not given: it is no part of a round") if once is None else Estimate.exact(once),
-        widths=tuple(WidthCost(width, Estimate.exact(cost)) for width, cost in costs.widths),
-        context=costs.context,
-        batch=costs.batch,
-        source=costs.source,
-    )
-
-
-def _given(costs: Costs, name: str, estimate: Estimate) -> Estimate:
-    return replace(estimate, reason="not given: counted as 0") if name in costs.absent else estimate

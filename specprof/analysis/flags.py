@@ -1,11 +1,11 @@
 """Which flags of the closed list a bucket raises."""
 
 from specprof.analysis.columns import Bools, equals
-from specprof.analysis.cost import Costs
 from specprof.analysis.estimate import Estimate
 from specprof.analysis.frame import Frame, Requests
 from specprof.analysis.measured import length_shift
 from specprof.analysis.metrics import largest_request_share
+from specprof.analysis.price import Priced
 from specprof.analysis.speedup import has_losing_tail
 from specprof.analysis.verdict import ENOUGH
 from specprof.records import BASELINE, FLAGS
@@ -14,11 +14,11 @@ CUT_SHARE = 0.2
 RUNAWAY_SHARE = 0.1
 
 
-def of_requests(frame: Frame, costs: Costs | None, baseline: Requests | None, paired: Requests) -> set[str]:
+def of_requests(frame: Frame, priced: Priced | None, baseline: Requests | None, paired: Requests) -> set[str]:
     """Flags that the requests raise by themselves. `paired` is what is compared with `baseline`."""
     raised = {
         "thin": frame.clusters < ENOUGH,
-        "tail": costs is not None and has_losing_tail(frame, costs),
+        "tail": priced is not None and has_losing_tail(frame, priced),
         "length-shift": baseline is not None and length_shift(paired, baseline),
         "right-censored": _right_censored(frame),
         "unbalanced": unbalanced(frame).any(),
@@ -35,7 +35,7 @@ def of_verdict(
     raised = {
         "unpriced": verdict == "unpriced",
         "disputed": basis == "cost" and rule is not None and cost is not None and rule != cost,
-        "model-mismatch": decode is not None and _disjoint(decode, speedup),
+        "model-mismatch": decode is not None and decode.disjoint(speedup),
     }
     return {flag for flag, holds in raised.items() if holds}
 
@@ -66,9 +66,3 @@ def _runaway(frame: Frame) -> bool:
     """A share that would stand out even if the request were three times as long as the mean."""
     share = largest_request_share(frame)
     return share is not None and share > max(RUNAWAY_SHARE, 3 / len(frame))
-
-
-def _disjoint(one: Estimate, other: Estimate) -> bool:
-    if one.low is None or one.high is None or other.low is None or other.high is None:
-        return False
-    return one.high < other.low or other.high < one.low

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from specprof.analysis.columns import Bools, Words, clusters, codes, equals, integers, lookups, numbers, words
 from specprof.analysis.intervals import Floats, Ints
 from specprof.analysis.rounds import Rounds, Sums
+from specprof.analysis.times import Times
 
 T = TypeVar("T")
 
@@ -18,6 +19,7 @@ COLUMNS = (
     *("request_id", "prompt_id", "conversation_id", "sample", "arm", "phase", "task", "labels", "prompt_tokens"),
     *("response_tokens", "first_tokens", "first_chunk_tokens", "finish_reason", "complete", "ttft_us", "latency_us"),
     *("excluded", "lossy", "proposed", "drafted", "width", "accepted", "emitted", "drafter_ran"),
+    *("draft_us", "verify_us", "step_us"),
 )
 
 
@@ -71,6 +73,7 @@ class Frame:
     requests: Requests
     rounds: Rounds
     sums: Sums
+    times: Times
     labels: Mapping[str, Words]
     excluded: Mapping[str, Ints]
 
@@ -87,7 +90,8 @@ class Frame:
             reason: np.asarray(pc.fill_null(v, 0).to_numpy(zero_copy_only=False), dtype=np.int64)
             for reason, v in lookups(measured, "excluded").items()
         }
-        return cls(Requests.of(measured), rounds, Sums.of(rounds, lengths), labels, excluded)
+        sums, times = Sums.of(rounds, lengths), Times.of(measured, lengths)
+        return cls(Requests.of(measured), rounds, sums, times, labels, excluded)
 
     def __len__(self) -> int:
         return self.sums.rounds.size
@@ -105,6 +109,7 @@ class Frame:
             _take(self.requests, index),
             _take(self.rounds, rounds),
             _take(self.sums, index),
+            _take(self.times, index),
             {name: values[index] for name, values in self.labels.items()},
             {name: values[index] for name, values in self.excluded.items()},
         )

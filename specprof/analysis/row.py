@@ -1,5 +1,7 @@
 """One row of the report from one selection of requests."""
 
+from collections.abc import Collection, Sequence
+
 from specprof.analysis import flags, metrics, speedup
 from specprof.analysis.buckets import Cell
 from specprof.analysis.contract import BucketReport, Cost, Rule
@@ -10,25 +12,28 @@ from specprof.analysis.frame import Frame
 from specprof.analysis.latency import latency
 from specprof.analysis.measured import measure
 from specprof.analysis.positions import count_positions, survival
+from specprof.analysis.price import Priced, price
+from specprof.analysis.round_times import time_per_round
 
-NO_COSTS = Estimate.missing("no costs: pass --alpha and --beta")
+NO_COSTS = Estimate.missing("no costs: pass --alpha and --beta, or measure them")
 
 
 def bucket(
     frame: Frame,
     baseline: Frame | None,
-    costs: Costs | None,
+    costs: Sequence[Costs] = (),
     *,
     cell: Cell = Cell(),  # noqa: B008 - immutable
     paired: Frame | None = None,
-    adaptive: bool = False,
+    raised: Collection[str] = (),
     reference: bool = False,
 ) -> BucketReport:
     """The report row of the requests in `frame`; unfinished and skipped ones are counted apart.
 
     `baseline` holds the plain-decoding requests to compare with, None in a run without that arm. `paired` are the
     requests to compare with it where they are not those of `frame` (cells by response length go by the baseline's).
-    `adaptive`: k follows the drafter's confidence. `reference`: this is the baseline arm itself.
+    `costs` are those of each regime; none leave the row unpriced. `raised` are flags of the arm as a whole.
+    `reference`: this is the baseline arm itself.
     """
     counted = frame.select(frame.counted)
     compared = (counted if paired is None else paired.select(paired.counted)).requests
@@ -38,10 +43,11 @@ def bucket(
         metrics.tokens_per_round(counted),
         metrics.acceptance_rate(counted),
     )
-    rule, cost = _rule(counted, accepted, costs), _cost(counted, costs)
+    priced = price(counted, costs) if costs else None
+    rule, cost = _rule(counted, accepted, priced), _cost(counted, priced)
     measured = None if plain is None else measure(compared, plain)
-    raised = flags.of_requests(counted, costs, plain, compared) | ({"adaptive-k"} if adaptive else set())
-    decision = unjudged(frame, raised) if reference else decided(frame, rule, cost, measured, tokens, raised)
+    every = flags.of_requests(counted, priced, plain, compared) | set(raised)
+    decision = unjudged(frame, every) if reference else decided(frame, rule, cost, measured, tokens, every)
     sums, positions = counted.sums, count_positions(counted.rounds)
     return BucketReport(
         task=cell.task,
@@ -73,11 +79,12 @@ def bucket(
         reached=tuple(positions.reached.tolist()),
         rule=rule,
         cost=cost,
-        cost_per_round=NO_COSTS if costs is None else speedup.cost_per_round(counted, costs),
+        cost_per_round=NO_COSTS if priced is None else speedup.cost_per_round(counted, priced),
         measured=measured,
         latency=latency(counted),
+        time_per_round=time_per_round(counted, plain),
         affordable_overhead=rate,
-        below_break_even=NO_COSTS if costs is None else speedup.below_break_even(counted, costs),
+        below_break_even=NO_COSTS if priced is None else speedup.below_break_even(counted, priced),
         largest_request_share=metrics.largest_request_share(counted),
         verdict=decision.verdict,
         basis=decision.basis,
@@ -86,16 +93,16 @@ def bucket(
     )
 
 
-def _rule(frame: Frame, accepted: Estimate, costs: Costs | None) -> Rule:
-    threshold = NO_COSTS if costs is None else speedup.rule_threshold(frame, costs)
+def _rule(frame: Frame, accepted: Estimate, priced: Priced | None) -> Rule:
+    threshold = NO_COSTS if priced is None else speedup.rule_threshold(frame, priced)
     return Rule(threshold, None if threshold.value is None else accepted.above(threshold.value))
 
 
-def _cost(frame: Frame, costs: Costs | None) -> Cost:
-    if costs is None:
+def _cost(frame: Frame, priced: Priced | None) -> Cost:
+    if priced is None:
         return Cost(NO_COSTS, NO_COSTS, None, None)
-    gain = speedup.speedup(frame, costs)
-    return Cost(speedup.cost_threshold(frame, costs), gain, gain.above(1), costs.regime)
+    gain = speedup.speedup(frame, priced)
+    return Cost(speedup.cost_threshold(frame, priced), gain, gain.above(1), priced.regime)
 
 
 def _excluded(frame: Frame) -> dict[str, int]:

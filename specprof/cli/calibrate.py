@@ -1,16 +1,11 @@
 """`specprof calibrate`: what the parts of a round cost on this machine."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from specprof.cli import common, target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from specprof.analysis.cost import Costs
 
 
 def calibrate(
@@ -86,7 +81,12 @@ def calibrate(
     content = measure(driver, config, chosen.prompts, chosen_contexts, repeats)
     if out is not None:
         save_costs(out, content)
-    typer.echo(json.dumps(content, indent=1, ensure_ascii=False) if as_json else "\n".join(_table(content)))
+    if as_json:
+        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+        return
+    from specprof.cli.costs_table import render
+
+    typer.echo(render(content))
 
 
 def _contexts(text: str | None) -> tuple[int, ...]:

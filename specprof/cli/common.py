@@ -1,6 +1,6 @@
 """Options that several commands share, and how runs are read for judging."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +9,7 @@ import typer
 from specprof.cli.log import log
 
 if TYPE_CHECKING:
+    from specprof.analysis.calibration import Calibration
     from specprof.analysis.cost import Costs
     from specprof.analysis.evaluate import RunData
 
@@ -21,19 +22,53 @@ AlphaRound = Annotated[
     float | None, typer.Option(help="Draft cost per round that does not grow with k, in plain decode steps.", min=0)
 ]
 Phi = Annotated[float | None, typer.Option(help="Fixed overhead per round, in plain decode steps.", min=0)]
+CostsFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Costs that `specprof calibrate --out` wrote, instead of the run's own."),
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Go on without damaged files or records; they are counted.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def costs(alpha: float | None, beta: float | None, alpha_round: float | None, phi: float | None) -> "Costs | None":
-    """The costs given by flags; None without any. What is not given counts as 0, and the report says so."""
-    from specprof.analysis.cost import Costs
+MOST = 1e6  # plain decode steps; beyond it sums overflow and nothing means anything
 
-    named = {"alpha": alpha, "beta": beta, "alpha_round": alpha_round, "phi": phi}
-    absent = frozenset(name for name, value in named.items() if value is None)
-    if absent == named.keys():
-        return None
-    return Costs(alpha or 0.0, beta or 0.0, alpha_round or 0.0, phi or 0.0, absent=absent)
+
+def costs(
+    given: Mapping[str, float | None], file: Path | None, runs: "Sequence[RunData]"
+) -> "Costs | Calibration | None":
+    """What the user says that rounds cost, by flags or by a file; None where each run's own calibration counts. A cost
+    without a flag counts as 0, and the report says so. Raises `UsageError`."""
+    from specprof.analysis.cost import Costs
+    from specprof.errors import UsageError
+
+    named = {name: value for name, value in given.items() if value is not None}
+    flags = {name: f"--{name.replace('_', '-')}" for name in given}
+    if named and file is not None:
+        raise UsageError(f"`--costs` and `{flags[next(iter(named))]}` exclude each other", "choose one")
+    for name, value in named.items():
+        if not abs(value) <= MOST:
+            raise UsageError(
+                f"`{flags[name]} {value}` is no cost", f"pass `{flags[name]}` as a share of one plain decode step"
+            )
+    if named:
+        alpha, beta, alpha_round, phi = (given[name] or 0.0 for name in ("alpha", "beta", "alpha_round", "phi"))
+        return Costs(alpha, beta, alpha_round, phi, absent=frozenset(given.keys() - named.keys()))
+    return None if file is None else _measured_elsewhere(file, runs)
+
+
+def _measured_elsewhere(file: Path, runs: "Sequence[RunData]") -> "Calibration":
+    """Whoever judges a run by the costs of another model or set-up may mean to: a difference is a warning."""
+    from specprof.analysis.calibration import Calibration
+    from specprof.calibrate import adopt, read_costs
+    from specprof.errors import UsageError
+
+    found = read_costs(file)
+    for run in runs:
+        try:
+            adopt(found, {"arms": {}} | dict(run.info))
+        except UsageError as difference:
+            log.warning("run `%s`: %s", run.info.get("run_id"), difference)
+    return Calibration(found.content["occasions"], found.content["arms"])
 
 
 def read(paths: Sequence[Path], skip_bad: bool) -> "list[RunData]":

@@ -39,6 +39,7 @@ def gate(
     beta: common.Beta = None,
     alpha_round: common.AlphaRound = None,
     phi: common.Phi = None,
+    costs: common.CostsFile = None,
     skip_bad: common.SkipBad = False,
 ) -> int:
     """Judge a run by rules: exit code 0 if all hold, 1 if one is broken, 3 if that is undecided.
@@ -56,8 +57,9 @@ def gate(
     if not texts:
         raise UsageError("no rules", "pass `--rule 'mean_accepted > 1.0'` or write `[gate] rules` in specprof.toml")
     (data,) = common.read([run], skip_bad)
-    costs = common.costs(alpha, beta, alpha_round, phi)
-    outcomes = judge(data, [parse(text) for text in texts], costs, allow_partial=allow_partial)
+    given = {"alpha": alpha, "beta": beta, "alpha_round": alpha_round, "phi": phi}
+    priced = common.costs(given, costs, [data])
+    outcomes = judge(data, [parse(text) for text in texts], priced, allow_partial=allow_partial)
     if as_json:
         typer.echo(json.dumps(gate_document(data, outcomes), ensure_ascii=False, indent=2, allow_nan=False))
     else:

@@ -32,6 +32,7 @@ def report(
     beta: common.Beta = None,
     alpha_round: common.AlphaRound = None,
     phi: common.Phi = None,
+    costs: common.CostsFile = None,
     skip_bad: common.SkipBad = False,
 ) -> None:
     """Say per task where speculative decoding pays: acceptance, threshold, speed-up, verdict.
@@ -44,9 +45,10 @@ def report(
 
     if as_json and csv:
         raise UsageError("`--json` and `--csv` exclude each other", "choose one")
-    costs = common.costs(alpha, beta, alpha_round, phi)
+    data = common.read(runs, skip_bad)
+    given = {"alpha": alpha, "beta": beta, "alpha_round": alpha_round, "phi": phi}
     keys = tuple(key.strip() for key in by.split(","))
-    result = document(common.read(runs, skip_bad), costs=costs, by=keys, arms=arm)
+    result = document(data, costs=common.costs(given, costs, data), by=keys, arms=arm)
     if as_json:
         typer.echo(to_json.render(result))
     elif csv:

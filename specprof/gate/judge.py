@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from specprof.analysis.buckets import LABEL, PROMPT_LABELS, RESPONSE_LABELS, Cell, cells
+from specprof.analysis.calibration import Calibration
 from specprof.analysis.contract import BucketReport, to_dict
 from specprof.analysis.cost import Costs
 from specprof.analysis.estimate import Estimate, clusters_to_settle
@@ -42,7 +43,9 @@ class Outcome:
     advice: str | None
 
 
-def judge(run: RunData, rules: Sequence[Rule], costs: Costs | None, *, allow_partial: bool = False) -> list[Outcome]:
+def judge(
+    run: RunData, rules: Sequence[Rule], costs: Costs | Calibration | None, *, allow_partial: bool = False
+) -> list[Outcome]:
     """The outcomes in the order of the rules. Raises `UsageError` for a selection that matches nothing or an unknown
     metric. A run that is not complete, or not readable as a whole, is inconclusive unless `allow_partial`."""
     arms = {arm.id: arm for arm in arms_of(run, costs)}

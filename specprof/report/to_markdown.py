@@ -1,25 +1,29 @@
 """The decision table in GitHub's Markdown, for a pull request or a job summary."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from specprof.analysis.evaluate import ArmReport, Document
-from specprof.report import cells
+from specprof.analysis.contract import ArmReport, Document
+from specprof.report.decision_table import HEADINGS, columns, decision, places, run_line, tables, title
+from specprof.report.footnotes import footnotes
 
 
 def render(document: Document, *, buckets: bool = False) -> str:
-    runs = [_escape(cells.run_line(run)) for run in document.runs]
-    return "\n\n".join(["  \n".join(runs), *("\n".join(_arm(arm, buckets)) for arm in document.arms)])
+    parts = ((_escape(run_line(run)), arms) for run, arms in tables(document))
+    return "\n\n".join("\n".join([line, "", *_table(arms, buckets)]) if arms else line for line, arms in parts)
 
 
-def _arm(arm: ArmReport, buckets: bool) -> Iterator[str]:
-    yield f"**{_escape(cells.title(arm))}**"
+def _table(arms: Sequence[ArmReport], buckets: bool) -> Iterator[str]:
+    yield from (f"**{_escape(title(arm))}**  " for arm in arms)
     yield ""
-    yield _line(cells.DECISION)
-    yield _line("---" for _ in cells.DECISION)
-    for row in cells.decision_rows(arm, buckets):
-        yield _line(_escape(cell) for cell in cells.decision(row))
+    shown = places(arms, buckets)
+    rows = [decision(place) for place in shown]
+    names = columns(rows)
+    yield _line(HEADINGS[name] for name in names)
+    yield _line("---" for _ in names)
+    for row in rows:
+        yield _line(_escape(getattr(row, name)) for name in names)
     yield ""
-    yield from (f"* {_escape(note)}" for note in cells.footnotes(arm, buckets))
+    yield from (f"* {_escape(note)}" for note in footnotes(arms, shown))
 
 
 def _line(values: Iterable[str]) -> str:

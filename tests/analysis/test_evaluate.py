@@ -1,3 +1,4 @@
+import itertools
 import json
 import random
 
@@ -15,7 +16,15 @@ B = {
     *("emitted", "regenerations", "censored", "excluded", "mean_accepted", "mean_accepted_drafting"),
     *("mean_accepted_per_request", "mean_accepted_capped", "tokens_per_round", "acceptance_rate", "draft_coverage"),
     *("accepted_p10", "accepted_p50", "accepted_p90", "accepted_p99", "survival", "reached", "rule", "cost"),
-    *("cost_per_round", "measured", "latency", "affordable_overhead", "below_break_even", "largest_request_share"),
+    *(
+        "cost_per_round",
+        "measured",
+        "latency",
+        "time_per_round",
+        "affordable_overhead",
+        "below_break_even",
+        "largest_request_share",
+    ),
     *("verdict", "basis", "flags", "notes"),
 }
 
@@ -35,9 +44,9 @@ def requests(request_):
 
 @pytest.fixture(scope="session")
 def run(table, requests):
-    def build(run_id="run-1", rows=requests):
+    def build(run_id="run-1", rows=requests, **more):
         arms = {a.id: a.to_dict() for a in (Arm("baseline", "none"), Arm("spec", "draft_model", "tiny", k=5))}
-        info = {"run_id": run_id, "engine": "simulated", "engine_version": "1", "target": "big", "arms": arms}
+        info = {"run_id": run_id, "engine": "simulated", "engine_version": "1", "target": "big", "arms": arms, **more}
         return RunData(info=info, state="complete", table=table(*rows))
 
     return build
@@ -59,6 +68,7 @@ def test_the_document_holds_every_key_of_the_contract(run):
     for row in (arm["overall"], *arm["tasks"], *arm["buckets"]):
         assert set(row) == B
     keys = ["regime", "alpha", "alpha_round", "beta", "phi", "per_request", "widths", "context", "batch", "source"]
+    keys += ["step_ms"]
     assert list(arm["costs"][0]) == keys
 
 
@@ -104,7 +114,8 @@ def test_every_null_has_a_reason(run, table, request_):
                 yield from walk(child)
 
     bare = RunData(info={}, state="interrupted", table=table(request_("a", [0], [0]), request_("b")))
-    for whole in (document([run()], costs=COSTS), document([run()]), document([bare])):
+    measured = document([run(calibration=[occasion((100, 500))])])
+    for whole in (document([run()], costs=COSTS), document([run()]), document([bare]), measured):
         estimates = list(walk(to_dict(whole)))
         assert len(estimates) > 50
         assert all(e["reason"] for e in estimates if e["value"] is None or e["low"] is None)
@@ -218,3 +229,66 @@ def test_a_run_of_plain_decoding_alone_has_no_arm_to_judge(run, requests):
 
 def test_no_runs_make_an_empty_document():
     assert to_dict(document([])) == {"schema": "specprof.report/1", "runs": [], "arms": []}
+
+
+def occasion(contexts, when="before", step_us=100):
+    """Six repeats that agree. At context c a draft costs c/1000 plain steps per token, and a verified token .02."""
+    samples = []
+    for context, repeat in itertools.product(contexts, range(6)):
+        place = {"context": context, "repeat": repeat}
+        rounds = ((0, 1), (2, 1.04), (5, 1.1))
+        drafts = ((width, width * context / 1000) for width in (1, 5))
+        samples += [
+            {"kind": "plain", "us": step_us, **place},
+            *({"kind": "round", "us": step_us * cost, "width": width, **place} for width, cost in rounds),
+            *(
+                {"kind": "draft", "us": step_us * cost, "width": width, "arm": "spec", **place}
+                for width, cost in drafts
+            ),
+        ]
+    return {"when": when, "samples": samples}
+
+
+def test_a_run_is_priced_by_its_calibration_each_request_by_its_context(run):
+    """Prompts of 100 and 600 tokens, α of .1 and .5: rounds of 5, 5 and 2 tokens cost 3 + 12·(.02 + α)."""
+    arm = document([run(calibration=[occasion((100, 500))])]).arms[0]
+    assert [(costs.regime, costs.source, costs.alpha.value) for costs in arm.costs] == [
+        ("context 100", "measured", pytest.approx(0.1)),
+        ("context 500", "measured", pytest.approx(0.5)),
+    ]
+    chat, short, long = arm.buckets
+    assert (chat.cost.regime, short.cost.regime, long.cost.regime) == ("context 100", "context 100", "context 500")
+    assert chat.cost.speedup.value == short.cost.speedup.value == pytest.approx(11 / (3 + 12 * 0.12))
+    assert long.cost.speedup.value == pytest.approx(11 / (3 + 12 * 0.52))
+    assert arm.overall.cost.regime == "context 100, context 500"
+    assert arm.overall.cost.speedup.value == pytest.approx(33 / (9 + 24 * 0.12 + 12 * 0.52))
+
+
+def test_costs_that_agree_in_every_repeat_price_like_given_ones(run):
+    measured = document([run(calibration=[occasion((100,))])]).arms[0]
+    given = document([run(calibration=[occasion((100,))])], costs=Costs(0.1, 0.02)).arms[0]
+    assert [costs.source for costs in given.costs] == ["given"]
+    for one, other in zip(measured.buckets, given.buckets, strict=True):
+        assert one.cost.speedup.value == pytest.approx(other.cost.speedup.value)
+        assert one.cost.threshold.value == pytest.approx(other.cost.threshold.value)
+        assert one.rule.threshold.value == pytest.approx(other.rule.threshold.value)
+        assert (one.cost.holds, one.verdict, one.basis) == (other.cost.holds, other.verdict, other.basis)
+
+
+def test_a_calibration_that_drifted_flags_every_row_it_prices(run):
+    calibration = [occasion((100,)), occasion((100,), when="after", step_us=120)]
+    arm = document([run(calibration=calibration)]).arms[0]
+    assert all("drifted" in row.flags for row in (arm.overall, *arm.tasks, *arm.buckets))
+    assert "drifted" not in document([run(calibration=calibration)], costs=COSTS).arms[0].overall.flags
+
+
+def test_flags_of_the_capture_stand_on_every_row_of_their_arm(run):
+    arm, plain = document([run(arm_flags={"spec": ["self-tuning"]})], arms=["spec", "baseline"]).arms[::-1]
+    assert all("self-tuning" in row.flags for row in (arm.overall, *arm.tasks, *arm.buckets))
+    assert "self-tuning" not in plain.overall.flags
+
+
+def test_the_baseline_has_no_costs_however_the_run_was_calibrated(run):
+    (plain,) = document([run(calibration=[occasion((100,))])], arms=["baseline"]).arms
+    assert plain.costs == ()
+    assert plain.overall.cost.speedup.value is None

@@ -3,9 +3,10 @@ import pytest
 from specprof.analysis import flags
 from specprof.analysis.cost import Costs
 from specprof.analysis.estimate import Estimate
+from specprof.analysis.price import price
 from specprof.records import FLAGS
 
-COSTS = Costs(alpha=0.1, beta=0.1)
+COSTS = [Costs(alpha=0.1, beta=0.1)]
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +28,13 @@ def test_nineteen_clusters_are_thin_and_twenty_are_not(frame, many):
 def test_a_losing_decile_is_a_tail(frame, request_):
     """α + β = .2 at k = 5: S = (ā + 1)/2."""
     good, bad = ([request_(f"{name}{i}", [5], [a]) for i in range(8)] for name, a in (("g", 3), ("b", 0)))
-    assert "tail" in flags.of_requests(frame(*good, *bad), COSTS, None, frame().requests)
-    assert "tail" not in flags.of_requests(frame(*good), COSTS, None, frame().requests)
-    assert "tail" not in flags.of_requests(frame(*good, *bad), None, None, frame().requests)
+
+    def tail(sample, costs=COSTS):
+        return "tail" in flags.of_requests(sample, costs and price(sample, costs), None, frame().requests)
+
+    assert tail(frame(*good, *bad))
+    assert not tail(frame(*good))
+    assert not tail(frame(*good, *bad), costs=None)
 
 
 def test_more_than_a_fifth_cut_at_max_tokens_is_right_censored(raised, many, request_):

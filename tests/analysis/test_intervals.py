@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from specprof.analysis.intervals import ANY, COUNT, SHARE, ratio, ratio_of_ratios
+from specprof.analysis.estimate import Estimate
+from specprof.analysis.intervals import ANY, COUNT, SHARE, median, ratio, ratio_of_ratios, widened
 
 ROWS = st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20), st.integers(0, 5)), min_size=2, max_size=30)
 
@@ -135,3 +136,30 @@ def test_rows_of_one_cluster_may_come_apart():
     joined = ratio_of_ratios(*np.array([[8, 6], [2, 2], [3, 3], [2, 2]]), np.array([0, 1]), empty="nothing")
     assert apart == joined
     assert apart.value == pytest.approx((14 / 4) / (6 / 4))
+
+
+@pytest.mark.parametrize(("n", "low", "high"), [(6, 1, 6), (8, 1, 8), (9, 2, 8), (14, 3, 12), (20, 6, 15)])
+def test_the_interval_of_a_median_ends_at_the_published_ranks(n, low, high):
+    """Ranks from the usual table of sign-test intervals at 95 %."""
+    values = np.random.default_rng(n).permutation(np.arange(1, n + 1))
+    found = median(values.tolist())
+    assert (found.value, found.low, found.high, found.n) == ((n + 1) / 2, low, high, n)
+
+
+def test_a_median_of_five_has_no_interval():
+    assert median([5, 1, 3, 2, 4]) == Estimate(3.0, n=5, reason="the interval of a median needs 6 repeats")
+
+
+def test_independent_errors_add_in_quadrature():
+    assert widened(Estimate(10.0, 7.0, 13.0, 20), 4.0) == Estimate(10.0, 5.0, 15.0, 20)
+    assert widened(Estimate(1.0, 0.7, 1.3, 20), 4.0).low == 0
+    assert widened(Estimate(1.0, 0.7, 1.3, 20), 0.0) == Estimate(1.0, 0.7, 1.3, 20)
+
+
+def test_an_error_of_unknown_size_leaves_no_interval():
+    found = widened(Estimate(1.0, 0.7, 1.3, 20), float("nan"))
+    assert (found.value, found.low, found.high, found.reason) == (
+        *(1.0, None, None, "the costs rest on 1 repeat: their spread is unknown"),
+    )
+    alone = Estimate(1.0, n=1, reason="1 cluster: an interval needs at least 2")
+    assert widened(alone, 0.5) == alone

@@ -4,7 +4,7 @@ import pytest
 from specprof.analysis.cost import Costs
 from specprof.analysis.row import bucket
 
-COSTS = Costs(alpha=0.1, beta=0.1)  # at k = 5 a round costs 2
+COSTS = (Costs(alpha=0.1, beta=0.1),)  # at k = 5 a round costs 2
 
 
 @pytest.fixture(scope="session")
@@ -43,19 +43,19 @@ def test_costs_decide_where_there_is_no_baseline(arms):
 
 def test_with_neither_the_row_is_unpriced_and_says_what_can_be_afforded(arms):
     spec, _ = arms(20, spec_us=5000, base_us=10_000)
-    row = bucket(spec, None, None)
+    row = bucket(spec, None)
     assert (row.verdict, row.basis, row.flags) == ("unpriced", None, ("unpriced",))
     assert row.affordable_overhead.value == 0.8
     assert row.cost.holds is row.rule.holds is row.cost.regime is None
     for estimate in (row.cost.speedup, row.cost.threshold, row.rule.threshold, row.below_break_even):
         assert estimate.value is None
-        assert estimate.reason == "no costs: pass --alpha and --beta"
+        assert estimate.reason == "no costs: pass --alpha and --beta, or measure them"
 
 
 def test_the_rule_of_thumb_and_the_model_can_dispute(frame, request_):
     """k = 5, α + β = .12, ā = 1: the rule asks for 1.12, the model for .6."""
     sample = frame(*(request_(f"r{i:02}", [5, 5], [1, 1]) for i in range(20)))
-    row = bucket(sample, None, Costs(alpha=0.1, beta=0.02))
+    row = bucket(sample, None, [Costs(alpha=0.1, beta=0.02)])
     assert (row.rule.holds, row.cost.holds, row.verdict) == (False, True, "enable")
     assert row.flags == ("disputed",)
 
@@ -66,7 +66,7 @@ def test_unfinished_and_skipped_requests_are_counted_apart(frame, request_):
         request_("b", [5], [5], complete=False, excluded={"grammar": 9}),
         request_("c", finish_reason="skipped", excluded={"prompt longer than the context": 1}),
     )
-    row = bucket(sample, None, None)
+    row = bucket(sample, None)
     assert (row.requests, row.rounds, row.mean_accepted.value) == (1, 1, 3)
     assert row.excluded == {"grammar": 2, "prompt longer than the context": 1}
     assert row.notes == ("1 request left out: unfinished", "1 request left out: prompt longer than the context")
@@ -104,10 +104,10 @@ def test_rounds_that_never_drafted_pay_only_for_themselves(frame, request_):
     assert row.acceptance_rate.value is None
 
 
-def test_a_schedule_that_follows_confidence_is_flagged(frame, request_):
+def test_what_the_arm_as_a_whole_raises_stands_on_the_row(frame, request_):
     sample = frame(request_("a", [5], [3]))
-    assert "adaptive-k" in bucket(sample, None, None, adaptive=True).flags
-    assert "adaptive-k" not in bucket(sample, None, None).flags
+    assert bucket(sample, None, raised={"drifted", "adaptive-k"}).flags == ("thin", "drifted", "unpriced", "adaptive-k")
+    assert "adaptive-k" not in bucket(sample, None).flags
 
 
 def test_the_gate_may_ask_about_any_selection(arms):
@@ -118,7 +118,7 @@ def test_the_gate_may_ask_about_any_selection(arms):
 
 def test_a_speed_up_that_no_draft_could_give_says_that_the_machine_was_noisy(arms):
     """5 tokens per round allow 5 times, or 6 with a wide step that is the cheaper one: measured 7 is noise."""
-    plausible, noise = (bucket(*arms(20, spec_us=1000, base_us=us), None) for us in (5_900, 7_000))
+    plausible, noise = (bucket(*arms(20, spec_us=1000, base_us=us)) for us in (5_900, 7_000))
     assert plausible.notes == ()
     (note,) = noise.notes
     assert note.startswith("measured 7.00 is more than 5.00 tokens per round allow")
@@ -127,12 +127,12 @@ def test_a_speed_up_that_no_draft_could_give_says_that_the_machine_was_noisy(arm
 def test_a_verdict_on_few_pairs_is_thin_however_many_requests_there_are(arms, frame, request_):
     spec, base = arms(30, spec_us=5000, base_us=10_000)
     few = base.select(np.arange(len(base)) < 3)
-    row = bucket(spec, few, None)
+    row = bucket(spec, few)
     assert (row.clusters, row.measured.decode.n, row.verdict) == (30, 3, "enable")
     assert "thin" in row.flags
 
 
 def test_requests_that_ended_in_an_error_are_left_out_with_a_note(frame, request_):
-    row = bucket(frame(request_("a", [5], [3]), request_("b", [5], [0], finish_reason="error")), None, None)
+    row = bucket(frame(request_("a", [5], [3]), request_("b", [5], [0], finish_reason="error")), None)
     assert (row.requests, row.mean_accepted.value) == (1, 3)
     assert row.notes == ("1 request left out: skipped or failed",)

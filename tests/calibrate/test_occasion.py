@@ -151,3 +151,13 @@ def test_costs_of_another_engine_stop_the_run_before_it_has_a_folder(tmp_path):
 def test_run_json_stays_json(tmp_path):
     info = run(tmp_path / "run", calibrate=True)
     assert json.loads((tmp_path / "run" / "run.json").read_text()) == info
+
+
+def test_costs_of_a_run_are_those_of_the_truth(tmp_path):
+    """C of a round that proposes 4 is 1 + 4·.02 + 4·.1 + .05 + .03 = 1.56 in the default truth."""
+    from specprof.analysis.calibration import costs_from, samples_of
+
+    info = run(tmp_path / "run", calibrate=True)
+    (costs,) = costs_from(samples_of(info["calibration"]), info["arms"]["sim"], info["arms"])
+    assert costs.context == 80
+    assert dict(costs.widths)[4] + 4 * costs.alpha + costs.alpha_round + costs.phi == pytest.approx(1.56, abs=0.02)

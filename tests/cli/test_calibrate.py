@@ -18,7 +18,17 @@ def test_the_table_shows_the_costs_of_each_context_with_their_intervals(cli, pro
     result = cli("calibrate", *SIMULATED, "--k", 4, "--prompts", prompts, "--contexts", "64,512", "--repeats", 12)
     assert result.code == 0
     assert max(map(len, result.out.splitlines())) <= 100
-    for words in ("context 64", "context 512", "20", "12 repeats", "α", "α₀", "β", "φ", "ψ", "v(4)"):
+    for words in (
+        "context 64: t₁ ",
+        "context 512: t₁ ",
+        "12 repeats",
+        " α 0.1",
+        " α₀ 0.0",
+        " β 0.0",
+        " φ 0.0",
+        " ψ 0.0",
+        " v(4) 1.",
+    ):
         assert words in result.out
 
 
@@ -33,7 +43,8 @@ def test_json_is_the_document_that_out_keeps(cli, prompts, tmp_path):
 
 
 def test_a_run_takes_its_costs_from_the_file(cli, prompts):
-    cli("calibrate", *SIMULATED, "--k", 6, "--prompts", prompts, "--out", "costs.json")
+    how = ("--k", 6, "--prompts", prompts, "--repeats", 40, "--out", "costs.json")
+    cli("calibrate", *SIMULATED, *how)
     done = cli("run", *SIMULATED, "--k", 4, "--prompts", prompts, "--costs", "costs.json", "--out", "run")
     assert done.code == 0
     (arm,) = cli("report", "run", "--json").json["arms"]

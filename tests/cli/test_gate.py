@@ -45,3 +45,18 @@ def test_json_is_one_document(cli, imported):
     document = cli("gate", imported, "--json", "--rule", "mean_accepted > 2.1").json
     assert document["schema"] == "specprof.gate/1"
     assert (document["outcome"], document["rules"][0]["value"]) == ("fail", 2.0)
+
+
+def test_a_calibrated_run_needs_no_flags_to_be_judged_by_its_costs(cli, tmp_path):
+    """The truth of the simulation: a draft of 4 takes 20 ms · (.4 + .05)."""
+    (tmp_path / "prompts.jsonl").write_text(
+        "".join(f'{{"prompt": "say {i}", "task": "summarise"}}\n' for i in range(25))
+    )
+    simulated = ("--engine", "simulated-prefix", "--method", "simulated", "--k", 4)
+    assert cli("run", *simulated, "--prompts", "prompts.jsonl", "--out", "run").code == 0
+    assert cli("gate", "run", "--rule", "task=summarise: cost.speedup > 1.2").code == 0
+    assert (
+        cli("gate", "run", "--rule", "time_per_round.draft_ms < 9.1", "--rule", "time_per_round.draft_ms > 8.9").code
+        == 0
+    )
+    assert cli("gate", "run", "--rule", "task=summarise: cost.speedup > 1.2", "--phi", 3).code == 1

@@ -13,7 +13,7 @@ def test_the_decision_table_fits_100_columns_and_shows_the_decision(cli, importe
     assert max(map(len, result.out.splitlines())) <= 100
     (row,) = (line for line in result.out.splitlines() if line.strip().startswith("code"))
     # a = 2, a* = 4 · 0.12 = 0.48, S = 3 / 1.48 = 2.03
-    for figure in ("24", "2.00 [2.00, 2.00]", "0.48", "2.03 [2.03, 2.03]", "enable (cost)"):
+    for figure in ("24", "2.00 [2.00,2.00]", "0.48", "2.03 [2.03,2.03]*", "enable"):
         assert figure in row
 
 
@@ -42,10 +42,12 @@ def test_csv_has_a_row_per_level_and_every_figure(cli, imported):
 def test_markdown_is_a_table(cli, imported):
     lines = cli("report", imported, "--format", "markdown").out.splitlines()
     assert lines[0] == f"run · import · {specprof.__version__} · state complete"
+    assert lines[2].startswith("**imported (")
+    assert lines[4].split(" | ") == ["| task", "n", "accepted [95 %]", "p10", "verdict", "basis", "flags |"]
     assert lines[4].count("|") == lines[5].count("|") == lines[6].count("|")
-    assert lines[6].startswith("| code | 24 | 2.00 [2.00, 2.00] |")
+    assert lines[6] == "| code | 24 | 2.00 [2.00, 2.00] | 2.00 | unpriced | – | unpriced |"
     assert any(line.startswith("* affordable overhead per drafted token: code 0.50") for line in lines)
-    assert any(line.startswith("* unpriced (every row)") for line in lines)
+    assert any(line.startswith("* ¹ unpriced: neither costs nor timed pairs") for line in lines)
 
 
 def test_detail_shows_every_figure_of_every_bucket(cli, imported):
@@ -119,3 +121,61 @@ def test_a_damaged_shard_is_named_and_skipped_on_request(cli, imported, tmp_path
     assert skipped.code == 0
     assert "warning: " in skipped.err
     assert skipped.json["arms"][0]["overall"]["requests"] == 24
+
+
+@pytest.fixture
+def costs_file(tmp_path):
+    """Three repeats that agree: α = .1 and v(4) = 1.08, for the drafter of a run that was imported."""
+    samples = []
+    for repeat in range(3):
+        place = {"context": 10, "repeat": repeat}
+        samples += [
+            {"kind": "plain", "us": 100, **place},
+            *({"kind": "round", "us": us, "width": width, **place} for width, us in ((0, 100), (4, 108))),
+            *({"kind": "draft", "us": 10 * width, "width": width, "arm": "there", **place} for width in (1, 4)),
+        ]
+    content = {"schema": "specprof.costs/1", "engine": "huggingface", "engine_version": "5.24.0"}
+    arms = {"there": {"method": "imported"}}
+    occasions = [{"when": "calibrate", "at": "2026-01-01T00:00:00+00:00", "load_1m": 0.1, "samples": samples}]
+    (tmp_path / "costs.json").write_text(json.dumps(content | {"arms": arms, "occasions": occasions}))
+    return "costs.json"
+
+
+def test_costs_measured_elsewhere_price_a_run_and_differences_are_a_warning(cli, imported, costs_file, tmp_path):
+    """3 tokens per round of 1.08 + .4."""
+    path = tmp_path / imported / "run.json"
+    info = json.loads(path.read_text())
+    info["arms"]["imported"]["method"] = "imported"
+    path.write_text(json.dumps(info))
+    result = cli("report", imported, "--costs", costs_file, "--json")
+    assert result.code == 0
+    (arm,) = result.json["arms"]
+    assert [(costs["source"], costs["regime"]) for costs in arm["costs"]] == [("measured", "context 10")]
+    assert arm["overall"]["cost"]["speedup"]["value"] == pytest.approx(3 / 1.48)
+    assert arm["overall"]["verdict"] == "enable"
+    assert (
+        "warning: run `run`: the costs of `costs.json` are not those of this run: `engine` was huggingface"
+        in result.err
+    )
+    assert cli("gate", imported, "--costs", costs_file, "--rule", "cost.speedup > 2").code == 0
+    assert cli("gate", imported, "--costs", costs_file, "--rule", "cost.speedup > 2.1").code == 1
+
+
+def test_a_file_of_costs_and_costs_by_flags_exclude_each_other(cli, imported, costs_file):
+    result = cli("report", imported, "--costs", costs_file, "--alpha", 0.1)
+    assert result.code == 2
+    assert "`--costs` and `--alpha` exclude each other" in result.err
+
+
+def test_a_file_that_holds_no_costs_is_refused(cli, imported, tmp_path):
+    (tmp_path / "other.json").write_text("{}")
+    for command in (("report", imported), ("gate", imported, "--rule", "cost.speedup > 1")):
+        result = cli(*command, "--costs", "other.json")
+        assert result.code == 2
+        assert "specprof calibrate --out" in result.err
+
+
+@pytest.mark.parametrize("flag", ["--alpha", "--alpha-round", "--phi"])
+def test_a_negative_cost_is_measured_or_a_slip(cli, imported, flag):
+    assert cli("report", imported, flag, "-0.1").code == 2
+    assert cli("report", imported, "--beta", "-0.1").code == 0

@@ -1,6 +1,5 @@
 """Pairs of tiny random models, one for each way of drafting, made so that the drafter is right now and then."""
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +133,7 @@ def seq2seq(folder: Path) -> dict[str, Any]:
                 eos_token_id=EOS,
                 pad_token_id=0,
                 initializer_factor=2.0,
-            )  # fmt: skip
+            )
         ).eval()
 
     models = {"target": t5(), "draft": noisy(t5(), 0.1)}

@@ -1,4 +1,4 @@
-"""Make the demo's draft: `python tools/demo_draft TARGET OUT` (about 40 minutes on 2 cores).
+"""Make the demo's draft: `python tools/demo_draft TARGET OUT` (about half an hour on 2 quiet cores).
 
 The target answers prompts of its own making, the draft learns the target's distribution over that text. Everything
 follows from one seed; another machine or thread count rounds differently and gives other, equally good weights.
@@ -26,8 +26,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("target", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--tokens", type=int, default=300_000, help="answer tokens to generate")
-    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--tokens", type=int, default=170_000, help="answer tokens to generate")
+    parser.add_argument("--epochs", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     start = perf_counter()
@@ -53,7 +53,7 @@ def _cached(asked: argparse.Namespace, target: Any, tokenizer: Any) -> list[Less
         return lessons
     asked.out.mkdir(parents=True, exist_ok=True)
     texts: list[tuple[str, list[int], int]] = []
-    for number, text in enumerate(write(Author(target, tokenizer, asked.seed), asked.tokens)):
+    for number, text in enumerate(write(Author(target, tokenizer, asked.seed), asked.tokens), 1):
         texts.append(text)
         if number % 960 == 0:
             sys.stderr.write(f"{sum(len(ids) - prompt for _, ids, prompt in texts)} answer tokens\n")

@@ -16,7 +16,7 @@ from student import Student
 from teacher import BATCH_TOKENS, Lesson, padded
 from torch import Tensor
 
-NEGATIVES = 4096
+NEGATIVES = 2048
 RATE, WARM_UP = 3e-3, 50
 
 

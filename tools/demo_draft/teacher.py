@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-TOP = 48
+TOP = 16
 BATCH_TOKENS = 4096
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def token_detail(draft: Sequence[int], logits: Any, scores: Any) -> dict[str, tuple[Any, ...] | None]:
+def token_detail(draft: Sequence[int], logits: Any, scores: Any) -> dict[str, Any]:
     """Fields of `Round`. `logits`, None where the drafter has none, and `scores` are of shape (1, tokens or more,
     vocabulary), and as draft and verification used them: after temperature, top_k and top_p."""
     confidence = None if logits is None else _probabilities(draft, logits)

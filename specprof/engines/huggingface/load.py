@@ -1,5 +1,6 @@
 """The models of a run, loaded, and stripped of every decoding setting that their checkpoints bring along."""
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,9 +10,10 @@ import torch
 from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM, GenerationConfig
 from transformers.utils import logging
 
+from specprof.engines.huggingface.exits import check_exit
 from specprof.engines.huggingface.methods import LAYER, METHODS
 from specprof.engines.huggingface.preflight import read_config, read_tokenizer, trusts
-from specprof.errors import EnvironmentError_, UsageError
+from specprof.errors import EnvironmentError_
 from specprof.records import EngineConfig
 
 # The ends of a sequence, the cache and bookkeeping: these change no choice of a token.
@@ -39,10 +41,10 @@ class Loaded:
     def encoder_decoder(self) -> bool:
         return bool(self.target.config.is_encoder_decoder)
 
-    def room(self, prompt_tokens: int) -> float:
+    def room(self, prompt_tokens: int) -> int:
         """New tokens that fit after such a prompt. An encoder has a context of its own; a decoder's holds its start."""
         if self.context is None:
-            return float("inf")
+            return sys.maxsize
         if not self.encoder_decoder:
             return self.context - prompt_tokens
         return self.context - 1 if prompt_tokens <= self.context else 0
@@ -61,7 +63,7 @@ def load(config: EngineConfig) -> Loaded:
     set_aside = {name: _neutralise(model) for name, model in models}
     context = min((limit for limit in limits if limit), default=None)
     for layer in {arm.options[LAYER] for arm in config.arms if arm.method == "early_exit"}:
-        _check_exit(target, layer)
+        check_exit(target, layer)
     return Loaded(tokenizer, target, drafts, apart, eos_ids, context, set_aside)
 
 
@@ -83,25 +85,6 @@ def _family(name: str, config: EngineConfig, method: str | None) -> Any:
     if method == "dflash":  # it borrows embedding and head of the target
         return AutoModel
     return AutoModelForSeq2SeqLM if read_config(name, trusts(config)).is_encoder_decoder else AutoModelForCausalLM
-
-
-def _check_exit(target: Any, layer: int) -> None:
-    """transformers lowers `num_hidden_layers` to leave early; not every model looks at it while it runs."""
-    config = getattr(target, target.base_model_prefix).config
-    whole = config.num_hidden_layers
-    config.num_hidden_layers = layer
-    try:
-        token = torch.zeros((1, 1), dtype=torch.long, device=target.device)
-        with torch.no_grad():
-            states = target(token, output_hidden_states=True, use_cache=False).hidden_states
-    finally:
-        config.num_hidden_layers = whole
-    if len(states) != layer + 1:
-        raise UsageError(
-            f"`{target.config.name_or_path}` ({target.config.model_type}) runs {len(states) - 1} layers when told to "
-            f"leave after {layer}",
-            "early exit needs a model of the Llama family",
-        )
 
 
 def _eos_ids(target: Any, tokenizer: Any) -> tuple[int, ...]:

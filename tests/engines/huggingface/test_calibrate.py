@@ -1,6 +1,5 @@
 import functools
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -142,45 +141,38 @@ def test_a_text_shorter_than_the_context_is_repeated(bench, calibrate, tiny):
     assert {s.context for s in samples} == {100}
 
 
-@pytest.fixture(scope="module")
-def other_models(bench, tiny, tmp_path_factory):
-    """A draft with a tokenizer of its own, an encoder-decoder target, and a target that attends to a window."""
-    import transformers as hf
-
-    folder, shape = tmp_path_factory.mktemp("others"), {"vocab_size": 60, "eos_token_id": 1, "pad_token_id": 0}
-    torch.manual_seed(0)
-    encoder_decoder = hf.T5Config(
-        d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, decoder_start_token_id=0, **shape
-    )
-    window = hf.MistralConfig(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        sliding_window=16, max_position_embeddings=160, **shape,
-    )  # fmt: skip
-    return {
-        "translated": tiny.save(tiny.build_model(1, 70), folder / "u", tiny.build_tokenizer(70, "v")),
-        "encoder_decoder": tiny.save(hf.T5ForConditionalGeneration(encoder_decoder).eval(), folder / "t5"),
-        "window": tiny.save(hf.MistralForCausalLM(window).eval(), folder / "window"),
-    }
-
-
 @pytest.mark.parametrize(
-    ("arm", "model"),
+    ("models", "settings", "drafts"),
     [
-        (Arm(id="a", method="early_exit", k=3, options={"early_exit": 1}), None),
-        (Arm(id="a", method="universal", draft="translated", k=3), None),
-        (Arm(id="a", method="prompt_lookup", k=3), "encoder_decoder"),
-        (Arm(id="a", method="draft_model", draft="encoder_decoder", k=3), "encoder_decoder"),
-        (Arm(id="a", method="prompt_lookup", k=3), "window"),
+        ("universal", {"method": "universal", "k": 3}, 2),
+        ("layered", {"method": "early_exit", "k": 3, "options": {"early_exit": 4}}, 2),
+        ("seq2seq", {"method": "draft_model", "k": 3}, 2),
+        ("seq2seq", {"method": "prompt_lookup", "k": 3}, 1),
+        ("mtp", {"method": "mtp", "k": 2}, 1),
+        ("dflash", {"method": "dflash", "k": 3}, 1),
+        ("single_position", {"method": "single_position", "k": 3}, 2),
     ],
-    ids=["early exit", "universal", "encoder-decoder lookup", "encoder-decoder draft", "sliding window"],
 )
-def test_other_methods_and_targets_are_timed_too(calibrate, other_models, bench, arm, model):
-    arm = replace(arm, draft=other_models.get(arm.draft))
-    samples = calibrate(arm, contexts=[40], model=other_models[model] if model else bench.folders["target"])
+def test_every_method_is_timed(pair, tiny, models, settings, drafts):
+    bench = pair(models)
+    engine, arm = HuggingFaceEngine(), bench.arm(**settings)
+    engine.check(bench.config(arm))
+    with engine:
+        samples = list(engine.calibrate([arm], [40], 2, [tiny.prompt(0, 30)]))
     for repeat in (0, 1):
         here = [s for s in samples if s.repeat == repeat]
-        assert sorted(s.width for s in here if s.kind == "round") == [0, 1, 2, 3]
-        drafts = [s for s in here if s.kind == "draft"]
-        assert len(drafts) == (1 if arm.method == "prompt_lookup" else 2)
-        assert all(s.us > 0 for s in drafts)
-        assert [s.arm for s in here if s.kind == "setup"] == ["a"]
+        assert sorted(s.width for s in here if s.kind == "round") == list(range(arm.k + 1))
+        assert len([s for s in here if s.kind == "draft" and s.us > 0]) == drafts
+        assert [s.arm for s in here if s.kind == "setup"] == [arm.id]
+
+
+def test_a_target_that_attends_to_a_window_is_timed_beyond_it(calibrate, tiny, tmp_path):
+    """16 positions of window, 40 of context."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    shape |= {"num_key_value_heads": 2}
+    config = MistralConfig(vocab_size=60, sliding_window=16, max_position_embeddings=160, eos_token_id=1, **shape)
+    model = tiny.save(MistralForCausalLM(config).eval(), tmp_path)
+    samples = calibrate(Arm(id="l", method="prompt_lookup", k=2), contexts=[40], repeats=1, model=model)
+    assert Counter(s.kind for s in samples) == {"plain": 1, "round": 3, "draft": 1, "setup": 1}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specprof.engines.base import Engine
+from specprof.engines.base import CountsTokens, Engine, SeesTraps
 from specprof.engines.huggingface import HuggingFaceEngine
 from specprof.records import Arm
 
@@ -134,3 +134,25 @@ def _watching(requests, events):
     for request in requests:
         events.append(f"out {request.prompt_id}")
         yield request
+
+
+def test_prompt_tokens_are_counted_before_the_model_loads(bench):
+    engine, job = HuggingFaceEngine(), bench.job(bench.arm())
+    engine.check(bench.config(job.arm))
+    before = engine.count_tokens(job.prompt)
+    with engine:
+        (request,) = engine.generate([job])
+        assert before == engine.count_tokens(job.prompt) == request.prompt_tokens == 18
+
+
+def test_it_offers_what_a_run_may_ask(bench):
+    assert isinstance(HuggingFaceEngine(), CountsTokens)
+    assert isinstance(HuggingFaceEngine(), SeesTraps)
+
+
+def test_notes_say_what_shapes_the_acceptance(bench, pair):
+    notes = " ".join(described(bench, bench.arm(temperature=0.5), bench.arm("prompt_lookup", temperature=0.5))["notes"])
+    assert "drafts at T²" in notes
+    universal = pair("universal")
+    assert "re-tokenised" in " ".join(described(universal, universal.arm("universal"))["notes"])
+    assert described(bench, bench.arm())["notes"] == []
