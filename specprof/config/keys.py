@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 Kind = str | tuple[str, ...]  # a tuple lists the words allowed
 
 _COSTS: Mapping[str, Kind] = {
-    "alpha": "float", "beta": "float", "alpha_round": "float", "phi": "float",
+    "alpha": "float",
+    "beta": "float",
+    "alpha_round": "float",
+    "phi": "float",
     "costs": "str",
 }
 _TARGET: Mapping[str, Kind] = {  # of every command that drives an engine

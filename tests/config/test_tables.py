@@ -13,7 +13,8 @@ def settings(folder, text):
 
 
 def test_known_settings_are_taken_as_they_are(tmp_path):
-    text = '[run]\nmodel = "tiny"\nk = 4\nuntil_n = 500\ntop_p = 1\nprompts = ["a", "b"]\nbaseline = true\n[gate]\ninconclusive = "3"'
+    run = 'model = "tiny"\nk = 4\nuntil_n = 500\ntop_p = 1\nprompts = ["a", "b"]\nbaseline = true'
+    text = f'[run]\n{run}\n[gate]\ninconclusive = "3"'
     assert sections(settings(tmp_path, text)) == {
         "run": {"model": "tiny", "k": 4, "until_n": 500, "top_p": 1, "prompts": ["a", "b"], "baseline": True},
         "gate": {"inconclusive": "3"},
