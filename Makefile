@@ -15,7 +15,7 @@ NEW_ENOUGH = $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || 
 STAMP := $(shell date +%Y%m%d-%H%M%S)
 export HF_HUB_OFFLINE := 1
 
-.PHONY: demo demo-draft test lint docs bench bench-prediction gpu-check clean
+.PHONY: demo demo-draft test lint docs bench bench-prediction verify-methods gpu-check clean
 
 demo: $(VENV)/demo.stamp
 	@sh tools/demo.sh $(BIN) $(CACHE) runs/demo-$(STAMP) $(THREADS)
@@ -43,6 +43,10 @@ bench: $(VENV)/dev.stamp
 # Predicted against measured speed-up on the demo pair, k = 1 to 8 and three context lengths.
 bench-prediction: $(VENV)/dev.stamp
 	OMP_NUM_THREADS=1 $(BIN)/python tools/bench_prediction.py $(CACHE)
+
+# Which ways of drafting keep the target's distribution: six of them on a tiny pair.
+verify-methods: $(VENV)/dev.stamp
+	PYTHONPATH=tests/support OMP_NUM_THREADS=1 $(BIN)/python -m sampled_methods
 
 # What only an NVIDIA GPU can show, in 4 minutes, with the machine's own Python and packages; see docs/gpu.md.
 gpu-check:

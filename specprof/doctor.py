@@ -5,9 +5,10 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from specprof.engines.base import Diagnoses, Engine
+from specprof.capture.plan import plan
+from specprof.engines.base import Diagnoses, Engine, check_prompts
 from specprof.errors import SpecprofError
-from specprof.records import EngineConfig, Finding
+from specprof.records import EngineConfig, Finding, Prompt
 
 LEAST_BYTES = 1 << 20  # below it not even the first segment of a run can be written
 SCARCE_BYTES = 1 << 30
@@ -23,17 +24,24 @@ def examine(
 
 
 def consult(
-    engine: Engine, config: EngineConfig, *, out: Path | None = None, texts: Sequence[str] = ()
+    engine: Engine, config: EngineConfig, *, out: Path | None = None, prompts: Sequence[Prompt] = ()
 ) -> tuple[Finding, ...]:
-    """`examine`, and what the engine itself refuses, unless a blocker says so already."""
-    found = examine(engine, config, out=out, texts=texts)
+    """`examine`, and what a run refuses: the plan, and the engine itself, be it a prompt. Not where a blocker says so
+    already."""
+    found = examine(engine, config, out=out, texts=[_text(prompt) for prompt in prompts])
     if blockers(found):
         return found
     try:
+        plan(prompts, config.arms, max_tokens=config.max_tokens)
         engine.check(config)
+        check_prompts(engine, prompts)
     except SpecprofError as error:
-        return (*found, Finding("configuration", "blocker", str(error), "the engine refuses the run", error.hint))
+        return (*found, Finding("configuration", "blocker", str(error), "the run is refused", error.hint))
     return found
+
+
+def _text(prompt: Prompt) -> str:
+    return prompt.text or "\n".join(str(message["content"]) for message in prompt.messages or ())
 
 
 def blockers(findings: Sequence[Finding]) -> tuple[Finding, ...]:

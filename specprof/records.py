@@ -4,6 +4,8 @@ Standard library only: an engine plugin imports this module and `spool`, and not
 Units stand in the names: `_us` is microseconds, `_tokens` tokens.
 """
 
+import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
@@ -106,6 +108,11 @@ class Prompt:
     def template(self) -> str:
         """`chat` when the engine must apply the chat template, `raw` when the text is sent as it is."""
         return "raw" if self.messages is None else "chat"
+
+    @property
+    def cluster(self) -> tuple[bool, str]:
+        """What counts as one observation: the conversation where there is one, else the prompt by itself."""
+        return (False, self.id) if self.conversation_id is None else (True, self.conversation_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,11 +324,15 @@ class CostSample:
     batch: int = 1
 
 
-def drafter(arm: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What a drafter's cost per token depends on, from `Arm.to_dict()`: arms that differ in k alone share it."""
+def drafter(arm: Mapping[str, Any], weights: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+    """What a drafter's cost per token depends on, from `Arm.to_dict()`: arms that differ in k alone share it. A draft
+    is what `weights` (of `run.json`) says under its name, wherever it lies; without a word there it is its path."""
     options = tuple(sorted((arm.get("options") or {}).items()))
     sampled = (arm.get("temperature") or 0) > 0
-    return (arm.get("method"), arm.get("draft"), arm.get("schedule"), sampled, options)
+    name = arm.get("draft")
+    known = (weights or {}).get(name) if name else None
+    draft = json.dumps(known, sort_keys=True) if known and any(known.values()) else name and os.path.normpath(name)
+    return (arm.get("method"), draft, arm.get("schedule"), sampled, options)
 
 
 LEVELS = ("ok", "warning", "blocker")
@@ -340,7 +351,7 @@ FINDINGS: Mapping[str, str] = {
     "threads": "threads of the engine against usable cores",
     "load": "what else runs on this machine",
     "disk": "room for the run directory",
-    "configuration": "what the engine itself refuses",
+    "configuration": "what the run or the engine itself refuses",
 }
 
 
@@ -366,7 +377,7 @@ FLAGS: Mapping[str, str] = {
     "tail": "p10 of the per-request speed-up is below 1: the worst decile loses; look at `below_break_even`",
     "disputed": "the rule of thumb and the cost model disagree; the verdict rests on the cost model",
     "drifted": "calibration before and after the run differ beyond their spread: the machine changed; run again",
-    "unpriced": "neither costs nor timed pairs with a baseline: pass `--alpha` and `--beta`, or run with `--baseline`",
+    "unpriced": "neither costs nor timed pairs: pass `--alpha` and `--beta`, measure costs, or run with `--baseline`",
     "lossy": "the verification accepts tokens the target would not: speed-up is bought with quality",
     "length-shift": "answers are longer or shorter than the baseline's: maybe not lossless; compare outputs",
     "mismatched-tokenizer": "draft and target tokenizers differ: proposals are re-tokenised or lost; match them",

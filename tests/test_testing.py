@@ -106,6 +106,11 @@ class AnswersOtherwiseWhenItSpeculates(Altered):
         return replace(request, output_sha256=request.arm.encode())
 
 
+class AnswersForAnotherArm(Altered):
+    def alter(self, request):
+        return replace(request, arm="other")
+
+
 class SpeaksOfNoCause(Altered):
     def alter(self, request):
         return replace(request, censor_reason=None, finish_reason="whim")
@@ -152,14 +157,15 @@ BROKEN = {
     AnswersShorterWhenItDecodesPlainly: "answers otherwise than the baseline",
     DraftsMoreThanItsArm: "9 tokens drafted",
     AnswersNothing: "no request was answered",
-    MeasuresInFractions: "whole number of microseconds",
+    MeasuresInFractions: "ttft_us is .* no int",
     SwallowsItsFailure: "swallowed its failure",
     CountsPastTheEnd: "response tokens",
     AcceptsMoreThanItDrafts: "accepted 2",
     ReturnsOtherRoundsThanItShowed: "live rounds differ",
     DraftsInTheBaseline: "in a round of an arm with k = 0",
     ForgetsTheFinishReason: "finish_reason None",
-    SpeaksOfNoCause: "finish_reason 'whim'",
+    AnswersForAnotherArm: "arm is 'other', the job's is 'speculative'",
+    SpeaksOfNoCause: "finish_reason is 'whim'",
     AnswersBeforeItStarts: "ttft_us",
     GoesPastMaxTokens: "over max_tokens|answers otherwise",
     InventsRequests: "which is not open",

@@ -68,7 +68,7 @@ def _median(repeats: Sequence[Costs], place: Mapping[str, Any]) -> Costs:
         step_us=middle(costs.step_us or 0.0 for costs in repeats),
         per_request=middle(setups) if setups else None,
         widths=tuple((width, middle(table[width] for table in tables)) for width in tables[0]),
-        absent=repeats[0].absent,
+        longest=max((costs.longest for costs in repeats if costs.longest is not None), default=None),
         repeats=tuple(repeats),
         **place,
     )

@@ -14,7 +14,8 @@ class Costs:
     given and are 0 for that reason.
 
     `widths`, pairs of (width, v(width)), stands in for `beta` where given. Measured costs are medians over `repeats`,
-    which hold those of each repeat alone, and any of them may be negative; `step_us` is one plain step.
+    which hold those of each repeat alone, and any of them may be negative; `step_us` is one plain step. `longest` is
+    set where one draft length was timed: α is unknown, `alpha_round` pays for a draft of that many tokens or fewer.
     """
 
     alpha: float
@@ -28,6 +29,7 @@ class Costs:
     batch: int | None = None
     source: str = "given"
     absent: frozenset[str] = frozenset()
+    longest: int | None = None
     step_us: float | None = None
     repeats: tuple["Costs", ...] = ()
 

@@ -8,6 +8,7 @@ from specprof.analysis.estimate import Estimate
 from specprof.analysis.frame import Frame
 from specprof.analysis.intervals import median
 
+ONE_LENGTH = "drafts of one length were timed: all of their cost is α₀, and that of a token is unknown"
 NO_WIDTH = "no round verified a draft token: β has no width to be read at"
 
 
@@ -67,8 +68,7 @@ def mean_width(frame: Frame) -> float | None:
 
 
 def _stated(costs: Costs, name: str, estimate: Estimate) -> Estimate:
-    """With the reason why a cost is 0 where nobody gave or measured it."""
-    if name not in costs.absent:
-        return estimate
-    why = "one length was drafted: all of its cost is α₀" if costs.repeats else "not given: counted as 0"
-    return replace(estimate, reason=why)
+    """With the reason why a cost is unknown, or 0 where nobody gave it."""
+    if name == "alpha" and costs.longest is not None:
+        return Estimate.missing(ONE_LENGTH)
+    return replace(estimate, reason="not given: counted as 0") if name in costs.absent else estimate

@@ -39,7 +39,7 @@ class Repeat:
 
     def costs(self, per_token: bool, **place: Any) -> Costs:
         """φ is what a round that verifies nothing takes beyond a plain step, and v(w) counts from that round on. Not
-        `per_token`: one length was drafted, and all of its cost is α₀."""
+        `per_token`: one length was drafted, all of its cost is α₀, and α stays unknown."""
         idle = self.rounds[0]
         alpha, alpha_round = _line(self.drafts) if per_token else (0.0, middle(time for _, time in self.drafts))
         widths = tuple((width, 1 + time - idle) for width, time in self.rounds.items() if width)
@@ -50,7 +50,7 @@ class Repeat:
             phi=idle - 1,
             per_request=self.setup,
             widths=widths,
-            absent=frozenset() if per_token else frozenset({"alpha"}),
+            longest=None if per_token else max(proposed for proposed, _ in self.drafts),
             step_us=self.step_us,
             **place,
         )

@@ -45,6 +45,16 @@ class Priced:
         return calibration_error([(share.costs, share.loads.sum(axis=1)) for share in self.shares])
 
 
+def beyond(frame: Frame, regimes: Sequence[Costs]) -> str | None:
+    """Why the rounds have no price where one draft length was timed: some draft is longer. A shorter one costs as much
+    or less, so that the speed-up is rather too low than too high."""
+    known = min((costs.longest for costs in regimes if costs.longest is not None), default=None)
+    longest = int(frame.rounds.proposed.max(initial=0))
+    if known is None or longest <= known:
+        return None
+    return f"drafts of up to {longest} tokens have no price: none longer than {known} was timed"
+
+
 def price(frame: Frame, regimes: Sequence[Costs]) -> Priced:
     """An empty row is priced by the first of `regimes`, of which there must be one."""
     nearest = regime_of(frame, regimes)

@@ -11,8 +11,8 @@ from specprof.analysis.intervals import Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
-    """One entry per round, in the order of the requests. `width` and `ran` are filled from the counts where null."""
+class Counts:
+    """What a round counts."""
 
     proposed: Ints
     drafted: Ints
@@ -20,6 +20,11 @@ class Rounds:
     accepted: Ints
     emitted: Ints
     ran: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds(Counts):
+    """One entry per round, in the order of the requests. `width` and `ran` are filled from the counts where null."""
 
     @classmethod
     def of(cls, table: pa.Table, lengths: Ints) -> Self:
@@ -37,17 +42,11 @@ class Rounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class Sums(Counts):
     """Whole numbers per request, which add up over requests, shards and machines in any order. `drafting…` counts
     rounds with at least one drafted token, `wide` those with a width above 0, `ran` those where the drafter ran."""
 
     rounds: Ints
-    proposed: Ints
-    drafted: Ints
-    width: Ints
-    accepted: Ints
-    emitted: Ints
-    ran: Ints
     wide: Ints
     drafting: Ints
     drafting_accepted: Ints

@@ -12,10 +12,10 @@ from specprof.analysis.frame import Frame
 from specprof.analysis.latency import latency
 from specprof.analysis.measured import measure
 from specprof.analysis.positions import count_positions, survival
-from specprof.analysis.price import Priced, price
+from specprof.analysis.price import Priced, beyond, price
 from specprof.analysis.round_times import time_per_round
 
-NO_COSTS = Estimate.missing("no costs: pass --alpha and --beta, or measure them")
+NO_COSTS = "no costs: pass --alpha and --beta, or measure them"
 
 
 def bucket(
@@ -43,8 +43,9 @@ def bucket(
         metrics.tokens_per_round(counted),
         metrics.acceptance_rate(counted),
     )
-    priced = price(counted, costs) if costs else None
-    rule, cost = _rule(counted, accepted, priced), _cost(counted, priced)
+    no_price = beyond(counted, costs) if costs else NO_COSTS
+    priced, unpriced = (None if no_price else price(counted, costs)), Estimate.missing(no_price or "")
+    rule, cost = _rule(counted, accepted, priced, unpriced), _cost(counted, priced, unpriced)
     measured = None if plain is None else measure(compared, plain)
     every = flags.of_requests(counted, priced, plain, compared) | set(raised)
     decision = unjudged(frame, every) if reference else decided(frame, rule, cost, measured, tokens, every)
@@ -79,12 +80,12 @@ def bucket(
         reached=tuple(positions.reached.tolist()),
         rule=rule,
         cost=cost,
-        cost_per_round=NO_COSTS if priced is None else speedup.cost_per_round(counted, priced),
+        cost_per_round=unpriced if priced is None else speedup.cost_per_round(counted, priced),
         measured=measured,
         latency=latency(counted),
         time_per_round=time_per_round(counted, plain),
         affordable_overhead=rate,
-        below_break_even=NO_COSTS if priced is None else speedup.below_break_even(counted, priced),
+        below_break_even=unpriced if priced is None else speedup.below_break_even(counted, priced),
         largest_request_share=metrics.largest_request_share(counted),
         verdict=decision.verdict,
         basis=decision.basis,
@@ -93,14 +94,14 @@ def bucket(
     )
 
 
-def _rule(frame: Frame, accepted: Estimate, priced: Priced | None) -> Rule:
-    threshold = NO_COSTS if priced is None else speedup.rule_threshold(frame, priced)
+def _rule(frame: Frame, accepted: Estimate, priced: Priced | None, unpriced: Estimate) -> Rule:
+    threshold = unpriced if priced is None else speedup.rule_threshold(frame, priced)
     return Rule(threshold, None if threshold.value is None else accepted.above(threshold.value))
 
 
-def _cost(frame: Frame, priced: Priced | None) -> Cost:
+def _cost(frame: Frame, priced: Priced | None, unpriced: Estimate) -> Cost:
     if priced is None:
-        return Cost(NO_COSTS, NO_COSTS, None, None)
+        return Cost(unpriced, unpriced, None, None)
     gain = speedup.speedup(frame, priced)
     return Cost(speedup.cost_threshold(frame, priced), gain, gain.above(1), priced.regime)
 

@@ -5,7 +5,7 @@ Intervals hold two errors: that of the sampled requests, and that of the costs w
 
 import numpy as np
 
-from specprof.analysis.cost_report import NO_WIDTH, mean_width
+from specprof.analysis.cost_report import NO_WIDTH, ONE_LENGTH, mean_width
 from specprof.analysis.estimate import Estimate
 from specprof.analysis.frame import Frame
 from specprof.analysis.intervals import ANY, Floats, ratio, widened
@@ -36,6 +36,8 @@ def rule_threshold(frame: Frame, priced: Priced) -> Estimate:
     width = mean_width(frame)
     if width is None and any(share.costs.widths for share in priced.shares):
         return Estimate.missing(NO_WIDTH)
+    if any(share.costs.longest is not None for share in priced.shares):
+        return Estimate.missing(ONE_LENGTH)
     rounds = np.array([share.loads[2].sum() for share in priced.shares])
     part = rounds / rounds.sum() if rounds.any() else np.full(rounds.size, 1 / rounds.size)
     loads = [share * _alpha_and_beta(priced, index, width or 1.0) for index, share in enumerate(part)]

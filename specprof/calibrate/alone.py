@@ -6,8 +6,9 @@ from typing import Any
 from specprof.calibrate.contexts import contexts_for
 from specprof.calibrate.file import document
 from specprof.calibrate.occasion import REPEATS, begin, take
-from specprof.engines.base import Calibrates, ChecksPrompts, Engine
-from specprof.errors import UsageError
+from specprof.calibrate.sound import problem
+from specprof.engines.base import Calibrates, Engine, check_prompts
+from specprof.errors import EnvironmentError_, UsageError
 from specprof.records import EngineConfig, Prompt
 
 
@@ -22,10 +23,12 @@ def calibrate(
     if not isinstance(engine, Calibrates):
         raise UsageError("this engine cannot measure its costs", "give them to the report: `--alpha` and `--beta`")
     engine.check(config)
-    if isinstance(engine, ChecksPrompts):
-        engine.check_prompts(prompts)
+    check_prompts(engine, prompts)
     with engine:
         described = engine.describe()
-        at = contexts or contexts_for(engine, prompts, config.max_tokens, described)
+        at = contexts or contexts_for(engine, prompts, config, described)
         occasion = take(begin("calibrate"), engine, config.arms, at, prompts, repeats)
-    return document(described, config.arms, [occasion])
+    measured = document(described, config.arms, [occasion])
+    if fault := problem(measured):
+        raise EnvironmentError_(f"the calibration {fault}", "another run would refuse such costs: see the engine")
+    return measured

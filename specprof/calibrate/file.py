@@ -2,17 +2,17 @@
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from specprof.calibrate.sound import problem
 from specprof.capture.machine import describe_machine
 from specprof.errors import UsageError
-from specprof.records import COST_KINDS, Arm, CostSample
+from specprof.records import Arm
 from specprof.spool import sync, writing_to
 
 SCHEMA_NAME, SCHEMA_MAJOR = "specprof.costs", 1
@@ -42,17 +42,22 @@ def document(
     }
 
 
-def refuse_existing(path: Path) -> None:
+def refuse_unwritable(path: Path) -> None:
+    """Raises `UsageError` where there is a file already, `EnvironmentError_` where none can be written."""
     if path.exists():
         raise UsageError(f"`{path}` exists", "pass another `--out`, or delete it")
+    temporary = _temporary(path)
+    with writing_to(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()
+        temporary.unlink()
 
 
 def save_costs(path: Path, content: Mapping[str, Any]) -> None:
     """Write a new file; it appears whole or not at all. Raises `UsageError` where there is one."""
-    refuse_existing(path)
-    temporary = path.with_name(f".{path.name}.tmp")
+    refuse_unwritable(path)
+    temporary = _temporary(path)
     with writing_to(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
         sync(temporary)
         os.replace(temporary, path)
@@ -64,37 +69,21 @@ def read_costs(path: Path) -> CostFile:
     try:
         data = path.read_bytes()
         content = json.loads(data)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read costs from `{path}`: {error}", _HINT) from error
+    except (OSError, ValueError, RecursionError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or error
+        raise UsageError(f"cannot read costs from `{path}`: {reason}", _HINT) from error
     name, _, major = str(content.get("schema") if isinstance(content, dict) else None).partition("/")
-    if name != SCHEMA_NAME or not major.isdecimal():
+    if name != SCHEMA_NAME or not (major.isdecimal() and len(major) < 10):
         raise UsageError(f"`{path}` has no schema `{SCHEMA_NAME}/…`", _HINT)
     if int(major) > SCHEMA_MAJOR:
         raise UsageError(f"`{path}` has schema {major}; this specprof reads up to {SCHEMA_MAJOR}", "upgrade specprof")
-    if problem := _problem(content):
-        raise UsageError(f"`{path}` {problem}", _HINT)
+    if fault := problem(content):
+        raise UsageError(f"`{path}` {fault}", _HINT)
     return CostFile(path, hashlib.sha256(data).hexdigest(), content)
 
 
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.tmp")
+
+
 _HINT = "pass a file that `specprof calibrate --out` wrote"
-_NAMES = {field.name for field in fields(CostSample)}
-
-
-def _problem(content: Mapping[str, Any]) -> str | None:
-    arms, occasions = content.get("arms"), content.get("occasions")
-    if not isinstance(arms, dict) or not all(isinstance(arm, dict) for arm in arms.values()):
-        return "has no map of arms"
-    if not isinstance(occasions, list) or not all(isinstance(item, dict) for item in occasions):
-        return "has no list of occasions"
-    for index, item in enumerate(occasions):
-        for number, sample in enumerate(item.get("samples") or [None]):
-            if not _sound(sample):
-                return f"has no sound sample {number} in occasion {index}: {json.dumps(sample)[:80]}"
-    return None
-
-
-def _sound(sample: Any) -> bool:
-    if not isinstance(sample, dict) or not sample.keys() <= _NAMES or sample.get("kind") not in COST_KINDS:
-        return False
-    us, counts = sample.get("us"), [sample.get("context"), sample.get("repeat"), sample.get("width", 0)]
-    return isinstance(us, int | float) and math.isfinite(us) and all(isinstance(count, int) for count in counts)

@@ -1,15 +1,17 @@
 """One occasion: every repeat of every sample, next to when it was and how busy the machine was."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from specprof.calibrate.contexts import contexts_for
+from specprof.calibrate.sound import sound
 from specprof.capture.machine import load_1m
 from specprof.engines.base import Calibrates, Engine
-from specprof.records import Arm, EngineConfig, Prompt
+from specprof.errors import EnvironmentError_
+from specprof.records import Arm, CostSample, EngineConfig, Prompt
 from specprof.store.run import RunDir, read_info
 
 REPEATS = 9  # the 95 % interval of a median needs 6
@@ -30,8 +32,13 @@ def take(
     prompts: Sequence[Prompt],
     repeats: int = REPEATS,
 ) -> dict[str, Any]:
-    """Fill `occasion` sample by sample: what ends it early leaves those it had."""
-    for sample in engine.calibrate(arms, contexts, repeats, prompts):
+    """Fill `occasion` sample by sample: what ends it early leaves those it had. Raises `EnvironmentError_` for what is
+    no time of one of `arms`."""
+    ids = {arm.id for arm in arms}
+    samples: Iterable[object] = engine.calibrate(arms, contexts, repeats, prompts)
+    for sample in samples:
+        if not isinstance(sample, CostSample) or not sound(asdict(sample), ids):
+            raise EnvironmentError_(f"the engine's `calibrate` gives no sound sample: {sample!r:.80}")
         occasion["samples"].append(asdict(sample))
     return occasion
 
@@ -48,7 +55,7 @@ def measure(run: RunDir, engine: Engine, config: EngineConfig, prompts: Sequence
     occasion = begin(when)
     try:
         info = read_info(run.path)
-        take(occasion, engine, arms, contexts_for(engine, prompts, config.max_tokens, info), prompts, REPEATS_IN_RUN)
+        take(occasion, engine, arms, contexts_for(engine, prompts, config, info), prompts, REPEATS_IN_RUN)
     except Exception as error:  # an engine may fail in any way
         occasion["error"] = str(error)
         log.warning("costs were not measured %s the run: %s", "after" if when == "after" else "before", error)

@@ -1,11 +1,13 @@
 """Costs from a file in a run: only where they were measured on the same models, in the same way."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from specprof.calibrate.file import CostFile
+from specprof.calibrate.reach import alike, same, unpriced
 from specprof.capture.machine import load_1m
+from specprof.engines import BUILT_IN
 from specprof.errors import UsageError
 from specprof.records import drafter
 
@@ -18,17 +20,13 @@ log = logging.getLogger("specprof")
 def adopt(file: CostFile, info: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The file's occasions under the arm ids of the run that `info` describes (arms, machine, and what the engine says
     of itself). Raises `UsageError` that names every difference; another machine or load is a warning."""
-    differences = [*_differences(file.content, info), *_unpriced(file.content, info)]
-    if differences:
-        raise UsageError(
-            f"the costs of `{file.path}` are not those of this run: {'; '.join(differences)}",
-            "measure them with `specprof calibrate` and this run's options, or leave `--costs` out",
-        )
+    _refuse(file, differences(file, info))
     _warn(file, info)
     return [
         {
-            **item,
             "when": "file",
+            "at": item.get("at"),
+            "load_1m": item.get("load_1m"),
             "file": str(file.path),
             "sha256": file.sha256,
             "samples": list(_samples(item, file, info)),
@@ -37,7 +35,28 @@ def adopt(file: CostFile, info: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _differences(costs: Mapping[str, Any], info: Mapping[str, Any]) -> Iterator[str]:
+def differences(file: CostFile, info: Mapping[str, Any]) -> list[str]:
+    """In what the file's costs are not those of the run that `info` describes, in words."""
+    return [*_set_up(file.content, info), *unpriced(file.content, info, same)]
+
+
+def refuse_early(file: CostFile, engine_name: str, arms: Mapping[str, Any]) -> None:
+    """Raise `UsageError` for what differs whatever the weights, which are not loaded yet."""
+    was = file.content.get("engine")
+    other = was != engine_name and {str(was), engine_name} <= BUILT_IN.keys()
+    engine = [f"`engine` was {was}, is {engine_name}"] if other else []
+    _refuse(file, [*engine, *unpriced(file.content, {"arms": arms}, alike)])
+
+
+def _refuse(file: CostFile, found: Sequence[str]) -> None:
+    if found:
+        raise UsageError(
+            f"the costs of `{file.path}` are not those of this run: {'; '.join(found)}",
+            "measure them with `specprof calibrate` and this run's options, or leave `--costs` out",
+        )
+
+
+def _set_up(costs: Mapping[str, Any], info: Mapping[str, Any]) -> Iterator[str]:
     for key in MUST_AGREE:
         if costs.get(key) != info.get(key):
             yield f"`{key}` was {costs.get(key)}, is {info.get(key)}"
@@ -55,13 +74,6 @@ def _target(document: Mapping[str, Any]) -> Any:
     return (document.get("weights") or {}).get(name) or name
 
 
-def _unpriced(costs: Mapping[str, Any], info: Mapping[str, Any]) -> Iterator[str]:
-    known = {drafter(arm) for arm in costs["arms"].values()}
-    for id, arm in info["arms"].items():
-        if arm["method"] != "none" and drafter(arm) not in known:
-            yield f"the drafter of arm `{id}` ({arm['method']}) was not measured"
-
-
 def _warn(file: CostFile, info: Mapping[str, Any]) -> None:
     was, now = ((document.get("machine") or {}).get("cpu") for document in (file.content, info))
     if was != now:
@@ -74,11 +86,14 @@ def _warn(file: CostFile, info: Mapping[str, Any]) -> None:
 
 
 def _samples(item: Mapping[str, Any], file: CostFile, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """With the arm that has the same drafter in this run; what belongs to no arm of it is left out."""
-    ids = {drafter(arm): id for id, arm in reversed(info["arms"].items())}
+    """With the arm that has the same drafter in this run, the first of each draft's path; what belongs to no arm of it
+    is left out."""
+    first = {drafter(arm): id for id, arm in reversed(info["arms"].items())}
+    arms = {id: info["arms"][id] for id in reversed(first.values())}
+    costs = file.content
+    ids = {name: [id for id, own in arms.items() if same(own, info, arm, costs)] for name, arm in costs["arms"].items()}
     for sample in item["samples"]:
-        arm = sample.get("arm")
-        if arm is None:
+        if sample.get("arm") is None:
             yield dict(sample)
-        elif (id := ids.get(drafter(file.content["arms"].get(arm, {})))) is not None:
+        for id in ids.get(sample.get("arm"), ()):
             yield {**sample, "arm": id}

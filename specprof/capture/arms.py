@@ -1,6 +1,7 @@
 """The arms of a run from what a user says: everything that is left out is filled in here and nowhere else."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -10,6 +11,7 @@ from specprof.errors import UsageError
 from specprof.records import BASELINE, DEFAULT_NGRAM, DEFAULT_THRESHOLD, Arm, Capabilities
 
 NEEDS_DRAFT = ("draft_model", "universal", "dflash", "single_position")
+DEFAULT_K, DEFAULT_SCHEDULE = "4", "constant"
 NGRAM = "max_matching_ngram_size"
 
 
@@ -21,8 +23,8 @@ class Wish:
     arm: Sequence[str] | None = None
     method: str | None = None
     draft: str | None = None
-    k: str = "4"
-    schedule: str = "constant"
+    k: str | None = None
+    schedule: str | None = None
     threshold: float | None = None
     max_matching_ngram_size: int | None = None
     temperature: float = 0.0
@@ -37,12 +39,9 @@ class Wish:
 def arms_for(wish: Wish, capabilities: Capabilities, *, baseline: bool) -> tuple[Arm, ...]:
     """The speculative arms and, with `baseline`, plain decoding. Raises `UsageError` for an arm that cannot be read,
     for two that do not differ and for a flag that changes nothing."""
-    ks = parse_ks(wish.k)
+    ks = parse_ks(wish.k or DEFAULT_K)
     asked = [parse_arm(text) for text in wish.arm or ()]
-    if asked and len(ks) > 1 and all("k" in own for _, own in asked):
-        raise UsageError(
-            f"`--k {wish.k}` changes nothing: every arm names its own k", "leave it out of one or the other"
-        )
+    _refuse_overruled(wish, [own for _, own in asked])
     arms = [arm for name, own in asked or [("", {})] for arm in _sweep(name, own, ks, wish, capabilities)]
     _refuse_idle(wish, arms)
     _refuse_twins(arms)
@@ -65,7 +64,7 @@ def _arm(name: str, own: dict[str, Any], wish: Wish, capabilities: Capabilities)
         **{
             "method": method,
             "draft": wish.draft if inherits else None,
-            "schedule": wish.schedule,
+            "schedule": wish.schedule or DEFAULT_SCHEDULE,
             "options": {},
             **wish.sampling,
             **own,
@@ -103,6 +102,15 @@ def _threshold(arm: Arm, wish: Wish) -> float | None:
     return DEFAULT_THRESHOLD if wish.threshold is None else wish.threshold
 
 
+def _refuse_overruled(wish: Wish, asked: Sequence[Mapping[str, Any]]) -> None:
+    """A flag for which every arm has a word of its own."""
+    for name in ("method", "draft", "k", "schedule", "threshold") if asked else ():
+        value = getattr(wish, name)
+        if value is not None and all(name in own for own in asked):
+            hint = "leave it out of one or the other"
+            raise UsageError(f"`--{name} {value}` changes nothing: every arm names its own {name}", hint)
+
+
 def _refuse_idle(wish: Wish, arms: Sequence[Arm]) -> None:
     """A flag that no arm takes is a mistake of the user's, not a thing to pass over."""
     if wish.threshold is not None and all(arm.threshold != wish.threshold for arm in arms):
@@ -119,6 +127,11 @@ def _refuse_twins(arms: Sequence[Arm]) -> None:
     for one, other in combinations(arms, 2):
         if one.id == other.id:
             raise UsageError(f"two arms are called `{one.id}`", "give every `--arm` a name of its own")
-        if one == replace(other, id=one.id):
+        if _resolved(one) == _resolved(other):
             hint = "change one of them; `--repeat` gives more answers per prompt"
             raise UsageError(f"arms `{one.id}` and `{other.id}` differ in nothing but the name", hint)
+
+
+def _resolved(arm: Arm) -> Arm:
+    """Without its name, and with one path for all that lead to its draft; a name of the hub stays one of its own."""
+    return replace(arm, id="", draft=arm.draft and os.path.realpath(arm.draft))

@@ -6,13 +6,14 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
+from specprof.capture import promises
 from specprof.capture.plan import Planned
 from specprof.capture.queue import Queue
 from specprof.capture.recorder import Recorder
 from specprof.capture.settings import Spec
 from specprof.capture.turns import LOST, Turns
 from specprof.capture.until import Goal
-from specprof.engines.base import CountsTokens, Engine, SeesTraps
+from specprof.engines.base import Engine, SeesTraps
 from specprof.errors import EnvironmentError_, SpecprofError
 from specprof.records import Request
 from specprof.spool import SpoolWriter
@@ -131,8 +132,7 @@ class _Loop:
 def _goal(engine: Engine, spec: Spec, turns: Turns) -> Goal | None:
     if spec.until is None:
         return None
-    count_tokens = engine.count_tokens if isinstance(engine, CountsTokens) else None
-    return Goal(spec.until, (arm.id for arm in spec.config.arms), turns.prompts.values(), count_tokens)
+    return Goal(spec.until, (arm.id for arm in spec.config.arms), turns.prompts.values(), promises.counter(engine))
 
 
 def _merged(one: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -78,9 +78,9 @@ class Earlier:
 
 def cells(prompts: Sequence[Prompt], bucket: Callable[[Prompt], str | None]) -> list[Cell]:
     """In the order in which they first appear."""
-    found: dict[tuple[str, str | None], list[str]] = defaultdict(list)
+    found: dict[tuple[str, str | None], list[tuple[bool, str]]] = defaultdict(list)
     for prompt in prompts:
-        found[prompt.task, bucket(prompt)].append(prompt.conversation_id or prompt.id)
+        found[prompt.task, bucket(prompt)].append(prompt.cluster)
     return [Cell(task, label, len(ids), len(set(ids))) for (task, label), ids in found.items()]
 
 
@@ -104,9 +104,11 @@ def seconds(planned: Sequence[Cell], arm: Arm, repeats: int, earlier: Earlier) -
 
 def _pace(rows: Sequence[Mapping[str, Any]]) -> Pace:
     times = [row["latency_us"] / 1e6 for row in rows if row["latency_us"] is not None]
-    accepted: dict[str, list[float]] = defaultdict(list)
+    accepted: dict[tuple[str | None, str | None], list[float]] = defaultdict(list)
     for row in rows:
         if row["rounds"]:
-            accepted[row["conversation_id"] or row["prompt_id"]].append(row["accepted_total"] / row["rounds"])
+            conversation = row["conversation_id"]
+            cluster = (conversation, None if conversation else row["prompt_id"])
+            accepted[cluster].append(row["accepted_total"] / row["rounds"])
     means = [fmean(values) for values in accepted.values()]
     return Pace(len(rows), fmean(times) if times else None, stdev(means) if len(means) > 1 else None)

@@ -46,7 +46,8 @@ def plan(
     max_tokens: int = 128,
     fixed_length: bool = False,
 ) -> list[Planned]:
-    """Every job of a run in its order: a pure function of its arguments, so that a resumed run finds its place.
+    """Every job of a run in its order: a pure function of its arguments, whatever the order of prompts and arms, so
+    that a resumed run finds its place.
 
     The turns of a conversation come in their order, others between them. With `fixed_length` every answer has
     `max_tokens`, whatever the prompt asks for.
@@ -55,11 +56,12 @@ def plan(
     by_id = {prompt.id: prompt for prompt in prompts}
     check_turns(by_id, arms)
     rng = random.Random(seed)
-    blocks = [(prompt, sample) for sample in range(repeats) for prompt in prompts]
+    blocks = [(by_id[id], sample) for sample in range(repeats) for id in sorted(by_id)]
+    in_order = sorted(arms, key=lambda arm: arm.id)
     rng.shuffle(blocks)
     jobs = []
     for block, (prompt, sample) in enumerate(_turns_in_order(blocks, by_id)):
-        order = rng.sample(list(arms), len(arms))
+        order = rng.sample(in_order, len(in_order))
         jobs += [
             Planned(
                 prompt=prompt,

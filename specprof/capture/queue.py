@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from specprof.capture.plan import Planned
 from specprof.capture.turns import Turns
-from specprof.capture.until import Cluster, Goal, cluster_of
+from specprof.capture.until import Cluster, Goal
 from specprof.records import Prompt, Request
 
 
@@ -22,13 +22,13 @@ class Queue:
         self._waiting: defaultdict[tuple[str | None, int], list[Planned]] = defaultdict(list)
         ended = {(request.prompt_id, request.sample, request.arm): request for request in done}
         self.missing = [job for job in jobs if job.key not in ended]
-        self._left = Counter(cluster_of(job.prompt) for job in self.missing)
+        self._left = Counter(job.prompt.cluster for job in self.missing)
         for request in ended.values():
             self._learn(turns.prompts[request.prompt_id], request)
         if goal is None:
             self._ready.extend(self.missing)
         else:
-            started = {cluster_of(turns.prompts[prompt]) for prompt, _, _ in ended}
+            started = {turns.prompts[prompt].cluster for prompt, _, _ in ended}
             self._later = deque(self._clusters(started))
 
     def next(self) -> Planned | None:
@@ -47,7 +47,7 @@ class Queue:
         prompt = self._turns.prompts[request.prompt_id]
         if self._learn(prompt, request):
             self._ready.extendleft(reversed(self._waiting.pop((request.prompt_id, request.sample), [])))
-        cluster = cluster_of(prompt)
+        cluster = prompt.cluster
         self._left[cluster] -= 1
         if self._goal and not self._left[cluster]:
             self._goal.leave(cluster)
@@ -75,6 +75,6 @@ class Queue:
         """(missing jobs, whether others of the cluster are done), those first that an earlier part had taken up."""
         found: dict[Cluster, list[Planned]] = {}
         for job in self.missing:
-            found.setdefault(cluster_of(job.prompt), []).append(job)
+            found.setdefault(job.prompt.cluster, []).append(job)
         clusters = [(jobs, cluster in started) for cluster, jobs in found.items()]
         return sorted(clusters, key=lambda item: not item[1])

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from specprof.capture import promises
 from specprof.capture.machine import load_1m
 from specprof.capture.plan import Planned
 from specprof.errors import EnvironmentError_
@@ -15,6 +16,7 @@ from specprof.spool import SpoolWriter, fields_of
 class _Open:
     key: int
     planned: Planned
+    job: Job
     begun: dict[str, Any] = field(default_factory=dict)
     live: list[Round] = field(default_factory=list)
 
@@ -40,11 +42,13 @@ class Recorder:
         return self.end(Request.skipped(self._begin(item, "measure"), reason))
 
     def end(self, request: Request) -> Request:
-        """Complete a request. Raises `EnvironmentError_` where the engine broke an identity of its counts."""
-        opened = self.open.pop(request.request_id, None)
+        """Complete a request. Raises `EnvironmentError_`, with nothing of it written, where it is not the job's or its
+        counts do not add up."""
+        opened = self.open.pop(getattr(request, "request_id", ""), None)
         if opened is None:
-            raise EnvironmentError_(f"the engine returned request `{request.request_id}`, which is not open")
-        _check(request)
+            raise EnvironmentError_(f"the engine returned {request!r:.80}, which is not open")
+        if problem := promises.fault(request, opened.job) or _miscount(request):
+            raise _broken(request.request_id, opened.job, problem)
         request = self._placed(self._without_text(request), opened.planned)
         if tuple(opened.live) != request.rounds:  # not seen live, or their times came late
             self.spool.begin(opened.key, opened.begun)
@@ -54,10 +58,10 @@ class Recorder:
         return request
 
     def _begin(self, item: Planned, phase: str) -> Job:
-        opened = _Open(self.begun, item)
+        key = self.begun
         self.begun += 1
         job = Job(
-            request_id=f"{self.writer}-{opened.key}",
+            request_id=f"{self.writer}-{key}",
             prompt=item.prompt,
             sample=item.sample,
             arm=item.arm,
@@ -66,7 +70,7 @@ class Recorder:
             phase=phase,
             on_round=lambda step: self._round(opened, step),
         )
-        self.open[job.request_id] = opened
+        opened = self.open[job.request_id] = _Open(key, item, job)
         opened.begun = fields_of(self._placed(Request.of(job, prompt_tokens=0, response_tokens=0), item))
         self.spool.begin(opened.key, opened.begun)
         return job
@@ -79,6 +83,8 @@ class Recorder:
         return request.with_(prompt_text=None, output_text=answer, prompt_ids=None, output_ids=None)
 
     def _round(self, opened: _Open, step: Round) -> None:
+        if problem := promises.misfit(step):
+            raise _broken(opened.job.request_id, opened.job, f"a live round: {problem}")
         self.spool.round(opened.key, step)
         opened.live.append(step)
 
@@ -86,15 +92,18 @@ class Recorder:
         return request.with_(arm_order=item.arm_order, block=item.block, writer=self.writer, load_1m=load_1m())
 
 
-def _check(request: Request) -> None:
+def _miscount(request: Request) -> str | None:
     problem = request.problem()
     if problem is None and request.unbalanced:
-        problem = (
+        return (
             f"{request.response_tokens} response tokens, but {request.first_tokens} first tokens and the rounds "
             f"make {request.response_tokens - request.unbalanced}"
         )
-    if problem:
-        raise EnvironmentError_(
-            f"the engine miscounted request `{request.request_id}` ({request.arm}, `{request.prompt_id}`): {problem}",
-            "if the engine is your own, check its counts; else its version may have moved the boundary: report it",
-        )
+    return problem
+
+
+def _broken(request_id: str, job: Job, problem: str) -> EnvironmentError_:
+    return EnvironmentError_(
+        f"the engine's request `{request_id}` ({job.arm.id}, `{job.prompt.id}`) cannot be right: {problem}",
+        "if the engine is your own, correct it; else its version may have moved the boundary: report it",
+    )

@@ -5,11 +5,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from specprof.calibrate import adopt, keep, measure, read_costs
+from specprof.calibrate import adopt, keep, measure
+from specprof.capture import promises
 from specprof.capture.done import read_done
 from specprof.capture.drive import OnRequest, drive
 from specprof.capture.settings import SPEED_ONLY, Spec, refuse_differences
-from specprof.engines.base import ChecksPrompts, Engine
+from specprof.engines.base import Engine, check_prompts
 from specprof.errors import EnvironmentError_
 from specprof.store.run import create, effective_state, read_info, refuse_used, resumable, resume
 
@@ -32,25 +33,24 @@ def execute(
 
     Raises `UsageError` where `folder` holds a run already or, with `go_on`, another run than the one asked for.
     """
-    settings = spec.settings()
+    costs = spec.cost_file()
+    settings = spec.settings(costs)
     earlier = read_info(folder) if go_on else None
     if earlier is None:
         refuse_used(folder)  # now, not after minutes of loading
     else:
         refuse_differences(earlier, settings, folder)
-    costs = read_costs(spec.costs) if spec.costs else None
     prompts = list(spec.prompts_by_id().values())
     follows = any(prompt.follows is not None for prompt in prompts)
     engine.check(replace(spec.config, save_text=spec.config.save_text or follows))
-    if isinstance(engine, ChecksPrompts):
-        engine.check_prompts(prompts)
+    check_prompts(engine, prompts)
     if earlier is not None:
         if effective_state(earlier) == "complete":
             return earlier
         resumable(folder)
     ended = False
     with engine:
-        described = {key: value for key, value in engine.describe().items() if key not in settings}
+        described = {key: value for key, value in promises.described(engine).items() if key not in settings}
         if follows:
             described["notes"] = [*described.get("notes", ()), ANSWERS_KEPT]
         if earlier is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from specprof import __version__
+from specprof.calibrate import CostFile, read_costs, refuse_early
 from specprof.capture.machine import describe_machine
 from specprof.capture.plan import Planned
 from specprof.errors import UsageError
@@ -37,8 +38,16 @@ class Spec:
     def prompts_by_id(self) -> dict[str, Prompt]:
         return {job.prompt.id: job.prompt for job in self.jobs}
 
-    def settings(self) -> dict[str, Any]:
-        """What must not change when a run is resumed, known before a model is loaded."""
+    def cost_file(self) -> CostFile | None:
+        """What `costs` names. Raises `UsageError` for one that cannot be this run's, whatever the weights."""
+        if self.costs is None:
+            return None
+        found = read_costs(self.costs)
+        refuse_early(found, self.engine_name, {arm.id: arm.to_dict() for arm in self.config.arms})
+        return found
+
+    def settings(self, costs: CostFile | None) -> dict[str, Any]:
+        """What must not change when a run is resumed, known before a model is loaded. `costs` is `cost_file()`."""
         if self.until is not None and self.until < 1:
             raise UsageError(f"`--until-n {self.until}`", "ask for at least 1")
         config = self.config
@@ -53,6 +62,7 @@ class Spec:
             "fixed_length": config.fixed_length,
             "token_detail": config.token_detail,
             "save_text": config.save_text,
+            "costs": f"file {costs.sha256}" if costs else "measured" if self.calibrate else "not measured",
             "engine_name": self.engine_name,
             "engine_options": dict(config.options),
             "specprof_version": __version__,

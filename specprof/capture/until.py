@@ -13,11 +13,6 @@ Bucket = tuple[str, str]
 Cluster = tuple[bool, str]
 
 
-def cluster_of(prompt: Prompt) -> Cluster:
-    """The conversation where there is one, else the prompt: more samples or turns of it are no new cluster."""
-    return (False, prompt.id) if prompt.conversation_id is None else (True, prompt.conversation_id)
-
-
 class Goal:
     """`count_tokens` tells a prompt's bucket before it runs. Without it, and for a turn whose history is not there yet,
     such prompts are wanted while a bucket in which one like it ended is short."""
@@ -35,12 +30,13 @@ class Goal:
         self._running: defaultdict[Bucket, set[Cluster]] = defaultdict(set)
         self._available: defaultdict[Bucket, set[Cluster]] = defaultdict(set)
         self._learnt: defaultdict[tuple[str, int | None], set[Bucket]] = defaultdict(set)
+        self._skipped: defaultdict[Bucket, set[str]] = defaultdict(set)
         self._known: dict[str, Bucket] = {}
         if count_tokens:
             self._known = {p.id: _bucket(p.task, count_tokens(p)) for p in prompts if p.follows is None}
         for prompt in prompts:
             if bucket := self._known.get(prompt.id):
-                self._available[bucket].add(cluster_of(prompt))
+                self._available[bucket].add(prompt.cluster)
                 self._arms_of(bucket)
 
     def wants(self, prompts: Iterable[Prompt]) -> bool:
@@ -51,7 +47,7 @@ class Goal:
         """A cluster will run: its buckets have it in prospect."""
         for prompt in prompts:
             if bucket := self._known.get(prompt.id):
-                self._running[bucket].add(cluster_of(prompt))
+                self._running[bucket].add(prompt.cluster)
 
     def leave(self, cluster: Cluster) -> None:
         """All of a cluster ran: only what was counted counts."""
@@ -66,7 +62,8 @@ class Goal:
         if prompt.id not in self._known:
             self._learnt[prompt.task, prompt.turn].add(bucket)
         if request.finish_reason not in ("skipped", "error"):
-            arms[request.arm].add(cluster_of(prompt))
+            arms[request.arm].add(prompt.cluster)
+        self._skipped[bucket].update(request.excluded if request.finish_reason == "skipped" else ())
 
     def progress(self) -> tuple[int, int]:
         """(clusters so far, clusters that can be had), over all buckets seen, none above what is wanted."""
@@ -75,14 +72,18 @@ class Goal:
         return sum(had.values()), sum(max(*pair) for pair in zip(had.values(), can, strict=True))
 
     def outcome(self) -> dict[str, Any]:
-        """For run.json: clusters by task and bucket, and how many more each needs where it lacks some."""
+        """For run.json: clusters by task and bucket, how many more each needs where it lacks some, and why prompts of
+        one that has none were skipped."""
         clusters: dict[str, dict[str, int]] = {}
         short: dict[str, dict[str, int]] = {}
+        skipped: dict[str, dict[str, str]] = {}
         for task, length in sorted(self._counted, key=_order):
             found = clusters.setdefault(task, {})[length] = self._fewest((task, length))
             if found < self._wanted:
                 short.setdefault(task, {})[length] = self._wanted - found
-        return {"wanted": self._wanted, "clusters": clusters, "short": short}
+            if not found and (reasons := self._skipped[task, length]):
+                skipped.setdefault(task, {})[length] = ", ".join(sorted(reasons))
+        return {"wanted": self._wanted, "clusters": clusters, "short": short, "skipped": skipped}
 
     def _wants(self, prompt: Prompt) -> bool:
         if bucket := self._known.get(prompt.id):
@@ -104,6 +105,8 @@ def sentences(outcome: Mapping[str, Any]) -> Iterator[str]:
         for length, found in buckets.items():
             more = outcome["short"].get(task, {}).get(length)
             needs = f" of {outcome['wanted']}, {more} more prompt{'s' * (more != 1)} needed" if more else ""
+            if reason := outcome["skipped"].get(task, {}).get(length):
+                needs = f" of {outcome['wanted']}, all prompts skipped: {reason}"
             yield f"{task}, prompts of {length} tokens: {found} cluster{'s' * (found != 1)}{needs}"
 
 

@@ -15,6 +15,7 @@ from specprof.errors import Exit, SpecprofError
 
 # What the operating system says about the user's machine, not about our code.
 _ENVIRONMENT_ERRNOS = (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPERM, errno.EDQUOT)
+_EXIT_HINT = "if the engine is your own, let it raise an exception instead"
 
 
 def main() -> None:
@@ -48,7 +49,9 @@ def invoke(argv: Sequence[str]) -> int:
     except SystemExit as stop:  # shell completion ends so, and typer and rich where nobody reads their output
         if isinstance(stop.__context__, BrokenPipeError):
             return _nobody_reads()
-        return stop.code if isinstance(stop.code, int) else Exit.OK
+        if "_SPECPROF_COMPLETE" in os.environ or any(word.endswith("-completion") for word in argv):
+            return stop.code if isinstance(stop.code, int) else Exit.OK
+        return _complain(f"an engine ended the program: SystemExit({stop.code!r})", _EXIT_HINT, Exit.ENVIRONMENT)
     except Exception as error:
         if debug:
             traceback.print_exc()

@@ -13,8 +13,8 @@ def calibrate(
     model: target.Model = None,
     draft: target.Draft = None,
     method: target.Method = None,
-    k: target.K = target.DEFAULT_K,
-    schedule: target.Schedule = "constant",
+    k: target.K = None,
+    schedule: target.Schedule = None,
     threshold: target.Threshold = None,
     max_matching_ngram_size: target.Ngram = None,
     arm: target.Arms = None,
@@ -27,7 +27,10 @@ def calibrate(
     max_new_tokens: Annotated[
         int, typer.Option(help="Most tokens per answer: half of it counts as context.", min=1, max=2**31 - 1)
     ] = 128,
-    limit: Annotated[int | None, typer.Option(help="At most so many prompts per task.", min=1)] = None,
+    limit: target.Limit = None,
+    task: target.Task = None,
+    field: target.Field = None,
+    task_field: target.TaskField = None,
     temperature: target.Temperature = 0.0,
     top_p: target.TopP = None,
     top_k: target.TopK = None,
@@ -48,11 +51,12 @@ def calibrate(
 
     from specprof.calibrate import calibrate as measure
     from specprof.calibrate import save_costs
-    from specprof.calibrate.file import refuse_existing
+    from specprof.calibrate.file import refuse_unwritable
+    from specprof.cli.costs_table import render
 
     chosen_contexts = _contexts(contexts)
     if out is not None:
-        refuse_existing(out)
+        refuse_unwritable(out)
     wish = {
         "arm": arm,
         "method": method,
@@ -77,22 +81,21 @@ def calibrate(
         max_tokens=max_new_tokens,
         seed=seed,
     )
-    chosen = target.read(prompts, skip_bad=skip_bad, limit=limit)
+    chosen = target.read(prompts, skip_bad=skip_bad, task=task, field=field, task_field=task_field, limit=limit)
     content = measure(driver, config, chosen.prompts, chosen_contexts, repeats)
-    if out is not None:
-        save_costs(out, content)
-    if as_json:
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
-        return
-    from specprof.cli.costs_table import render
-
-    typer.echo(render(content))
+    try:
+        if out is not None:
+            save_costs(out, content)
+    finally:  # a disk that is full by now takes no minutes of measuring away
+        typer.echo(json.dumps(content, indent=1, ensure_ascii=False) if as_json else render(content))
 
 
 def _contexts(text: str | None) -> tuple[int, ...]:
     from specprof.errors import UsageError
 
-    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+    if text is None:
+        return ()
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) < 10 and int(part) > 0 for part in parts):
         raise UsageError(f"`--contexts {text}` are no numbers of tokens", "pass for example `--contexts 64,512`")
     return tuple(dict.fromkeys(map(int, parts)))

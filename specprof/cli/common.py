@@ -59,15 +59,13 @@ def costs(
 def _measured_elsewhere(file: Path, runs: "Sequence[RunData]") -> "Calibration":
     """Whoever judges a run by the costs of another model or set-up may mean to: a difference is a warning."""
     from specprof.analysis.calibration import Calibration
-    from specprof.calibrate import adopt, read_costs
-    from specprof.errors import UsageError
+    from specprof.calibrate import differences, read_costs
 
     found = read_costs(file)
     for run in runs:
-        try:
-            adopt(found, {"arms": {}} | dict(run.info))
-        except UsageError as difference:
-            log.warning("run `%s`: %s", run.info.get("run_id"), difference)
+        if others := differences(found, {"arms": {}} | dict(run.info)):
+            words = "run `%s`: the costs of `%s` are not those of this run: %s"
+            log.warning(words, run.info.get("run_id"), file, "; ".join(others))
     return Calibration(found.content["occasions"], found.content["arms"])
 
 

@@ -11,7 +11,7 @@ from specprof.errors import Exit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from specprof.records import Finding
+    from specprof.records import Finding, Prompt
 
 WIDTH = 100
 INDENT = 24
@@ -22,7 +22,19 @@ def doctor(
     draft: target.Draft = None,
     method: target.Method = None,
     arm: target.Arms = None,
+    k: target.K = None,
+    schedule: target.Schedule = None,
+    threshold: target.Threshold = None,
+    max_matching_ngram_size: target.Ngram = None,
+    temperature: target.Temperature = 0.0,
+    top_p: target.TopP = None,
+    top_k: target.TopK = None,
+    baseline: Annotated[bool, typer.Option("--baseline/--no-baseline", help="The run has plain decoding too.")] = False,
     prompts: target.Prompts = None,
+    limit: target.Limit = None,
+    task: target.Task = None,
+    field: target.Field = None,
+    task_field: target.TaskField = None,
     out: Annotated[Path | None, typer.Option(help="Where the run directory would lie.")] = None,
     engine: target.EngineName = "huggingface",
     engine_option: target.EngineOption = None,
@@ -43,26 +55,34 @@ def doctor(
     driver, config = target.choose(
         engine,
         engine_option=engine_option,
-        baseline=False,
-        wish={"arm": arm, "method": method, "draft": draft},
+        baseline=baseline,
+        wish={
+            "arm": arm,
+            "method": method,
+            "draft": draft,
+            "k": k,
+            "schedule": schedule,
+            "threshold": threshold,
+            "max_matching_ngram_size": max_matching_ngram_size,
+            "temperature": temperature,
+            "top_p": top_p,
+            "top_k": top_k,
+        },
         model=model,
         dtype=dtype,
         device=device,
         threads=threads,
     )
-    findings = consult(driver, config, out=out or Path("runs"), texts=_texts(prompts, skip_bad))
+    found: Sequence[Prompt] = ()
+    if prompts:
+        how = {"limit": limit, "task": task, "field": field, "task_field": task_field}
+        found = target.read(prompts, skip_bad=skip_bad, **how).prompts
+    findings = consult(driver, config, out=out or Path("runs"), prompts=found)
     if as_json:
         typer.echo(json.dumps(_document(findings), ensure_ascii=False, indent=2, allow_nan=False))
     else:
         typer.echo("\n".join(_lines(findings)))
     return Exit.ENVIRONMENT if _count(findings, "blocker") else Exit.OK
-
-
-def _texts(prompts: list[str] | None, skip_bad: bool) -> list[str]:
-    if not prompts:
-        return []
-    found = target.read(prompts, skip_bad=skip_bad).prompts
-    return [prompt.text or "\n".join(str(m["content"]) for m in prompt.messages or ()) for prompt in found]
 
 
 def _document(findings: "Sequence[Finding]") -> dict[str, object]:

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from specprof.capture.forecast import Cell, Earlier, cells, half_width, seconds
-from specprof.engines.base import CountsTokens, Engine
+from specprof.capture.promises import counter
+from specprof.engines.base import Engine
 from specprof.lengths import PROMPT_EDGES, length_label
 from specprof.records import BASELINE, Arm, EngineConfig, Prompt
 
@@ -58,11 +59,10 @@ class Plan:
 
 def bucket_of(engine: Engine) -> Callable[[Prompt], str | None]:
     """The bucket of a prompt's length as the engine counts it; call it after `check`."""
+    count = counter(engine)
 
     def bucket(prompt: Prompt) -> str | None:
-        if prompt.follows is not None or not isinstance(engine, CountsTokens):
-            return None
-        return length_label(engine.count_tokens(prompt), PROMPT_EDGES)
+        return None if prompt.follows is not None or count is None else length_label(count(prompt), PROMPT_EDGES)
 
     return bucket
 
@@ -156,7 +156,9 @@ def _notes(plan: Plan, like: Path | None, earlier: Earlier | None) -> Iterator[s
         return
     if plan.config.model and earlier.target and earlier.target != plan.config.model:
         yield f"`{like}` is a run of `{earlier.target}`, not of `{plan.config.model}`: its times and spreads are others"
-    if earlier.max_tokens != plan.config.max_tokens:
+    if earlier.max_tokens is None:
+        yield f"`{like}` does not say how long its answers could be: its times may be others"
+    elif earlier.max_tokens != plan.config.max_tokens:
         yield f"`{like}` had answers of at most {earlier.max_tokens} tokens, not {plan.config.max_tokens}: times differ"
     yield from _stand_ins(plan.config.arms, earlier, like)
     times = [seconds(plan.planned, arm, plan.repeats, earlier) for arm in plan.config.arms]

@@ -28,8 +28,8 @@ def run(
     model: target.Model = None,
     draft: target.Draft = None,
     method: target.Method = None,
-    k: target.K = target.DEFAULT_K,
-    schedule: target.Schedule = "constant",
+    k: target.K = None,
+    schedule: target.Schedule = None,
     threshold: target.Threshold = None,
     max_matching_ngram_size: target.Ngram = None,
     arm: target.Arms = None,
@@ -161,15 +161,12 @@ def _check(resume: bool, out: Path | None, dry_run: bool, like: Path | None) -> 
 
 def _show(driver: "Engine", spec: "Spec", chosen: "PromptSet", like: Path | None) -> None:
     """Everything that can be wrong with a run is found before it is planned."""
-    from specprof.calibrate import read_costs
     from specprof.cli.dry_run import Plan, bucket_of, show
-    from specprof.engines.base import ChecksPrompts
+    from specprof.engines.base import check_prompts
 
-    if spec.costs:
-        read_costs(spec.costs)
+    spec.cost_file()
     driver.check(spec.config)
-    if isinstance(driver, ChecksPrompts):
-        driver.check_prompts(chosen.prompts)
+    check_prompts(driver, chosen.prompts)
     typer.echo(chosen.sentence())
     show(Plan(spec.config, chosen.prompts, bucket_of(driver), spec.repeats, spec.warmup, spec.until), like)
 

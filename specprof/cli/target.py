@@ -30,9 +30,11 @@ Method = Annotated[
     str | None, typer.Option(help="How to draft, one of the engine's methods; by default what --draft suggests.")
 ]
 K = Annotated[
-    str, typer.Option(metavar="K[,K…]", help="Most tokens drafted per round; several, as 2,4,6, give an arm each.")
+    list[str] | None,
+    typer.Option(
+        metavar="K[,K…]", help="Most tokens drafted per round, 4 unless given; several, as 2,4,6, give an arm each."
+    ),
 ]
-DEFAULT_K = "4"
 Arms = Annotated[
     list[str] | None,
     typer.Option(
@@ -42,7 +44,10 @@ Arms = Annotated[
         "What it leaves out comes from the flags.",
     ),
 ]
-Schedule = Annotated[str, typer.Option(help="constant: always k; confidence: stop after a token below --threshold.")]
+Schedule = Annotated[
+    str | None,
+    typer.Option(help="constant: always k, unless given; confidence: stop after a token below --threshold."),
+]
 Threshold = Annotated[float | None, typer.Option(help="Draft probability for --schedule confidence; 0.4 unless given.")]
 Ngram = Annotated[int | None, typer.Option(help="Longest n-gram that prompt_lookup matches; 2 unless given.", min=1)]
 Temperature = Annotated[float, typer.Option(help="0 is greedy.", min=0, max=100)]
@@ -62,14 +67,15 @@ def choose(
     engine: str, *, engine_option: list[str] | None, baseline: bool, wish: dict[str, Any], **config: Any
 ) -> "tuple[Engine, EngineConfig]":
     """The engine by its name, and the configuration to check and enter it with. `wish` holds the fields of
-    `capture.arms.Wish` (`arm` the texts of `--arm`, `k` the text of `--k`), `config` those of `EngineConfig`.
+    `capture.arms.Wish` (`arm` and `k` the texts of every `--arm` and `--k`), `config` those of `EngineConfig`.
     Raises `UsageError`."""
     from specprof.capture.arms import Wish, arms_for
     from specprof.engines import create
     from specprof.records import EngineConfig
 
     driver = create(engine)
-    arms = arms_for(Wish(**wish), driver.capabilities, baseline=baseline)
+    k = ",".join(wish.get("k") or ()) or None
+    arms = arms_for(Wish(**wish | {"k": k}), driver.capabilities, baseline=baseline)
     return driver, EngineConfig(arms=arms, options=_pairs(engine_option or []), **config)
 
 
@@ -88,7 +94,7 @@ def read(paths: list[str] | None, *, skip_bad: bool, **how: Any) -> "PromptSet":
     if sys.stderr.isatty() and log.isEnabledFor(logging.WARNING):  # like the progress
         typer.echo(found.sentence(), err=True)
     else:
-        log.log(logging.WARNING if found.not_obeyed else logging.INFO, found.sentence())
+        log.log(logging.WARNING if found.not_obeyed or found.answered else logging.INFO, found.sentence())
     return found
 
 

@@ -11,21 +11,23 @@ from specprof.cli.log import log
 from specprof.errors import Exit
 
 if TYPE_CHECKING:
-    from specprof.lossless.verify import Result
+    from specprof.lossless.result import Result
 
 EXITS = {"lossless": Exit.OK, "lossy": Exit.FAILED, "inconclusive": Exit.INCONCLUSIVE}
 GREEDY_TOKENS = 64
 SAMPLES = 100
+WITH_FROM = ("from_run", "resolution", "as_json", "skip_bad")
 
 
 def verify(
+    context: typer.Context,
     prompts: target.Prompts = None,
     model: target.Model = None,
     draft: target.Draft = None,
     method: target.Method = None,
     arm: target.Arms = None,
-    k: target.K = target.DEFAULT_K,
-    schedule: target.Schedule = "constant",
+    k: target.K = None,
+    schedule: target.Schedule = None,
     threshold: target.Threshold = None,
     max_matching_ngram_size: target.Ngram = None,
     from_run: Annotated[
@@ -61,6 +63,7 @@ def verify(
 
     Example: specprof verify --model ./llama --draft ./small --prompts prompts/ --temperature 1 --repeat 200
     """
+    from specprof.cli.execution import consult
     from specprof.cli.progress import Progress
     from specprof.errors import UsageError
     from specprof.lossless import verify as lossless
@@ -69,6 +72,7 @@ def verify(
     if not 0 < resolution < 1:
         raise UsageError(f"`--resolution {resolution:g}` is no share", "pass a number between 0 and 1")
     if from_run is not None:
+        _refuse_idle(context)
         result = compare_recorded(from_run, resolution=resolution, skip_bad=skip_bad)
         if (state := result.described["state"]) != "complete":
             log.warning("`%s` is %s: what is there is compared", from_run, state)
@@ -101,12 +105,29 @@ def verify(
     if max_new_tokens is None and temperature:
         config = replace(config, max_tokens=max(arm.k for arm in config.arms) + 4)
     found = target.read(prompts, skip_bad=skip_bad, limit=limit, task=task, field=field, task_field=task_field)
+    consult(driver, config)
     count = repeat or (SAMPLES if temperature else 1)
     with Progress() as progress:
         result = lossless.verify(
             driver, config, found.prompts, samples=count, resolution=resolution, on_request=progress
         )
     return _print(result, as_json)
+
+
+def _refuse_idle(context: typer.Context) -> None:
+    """`--from` takes models, prompts and settings from the run."""
+    from specprof.errors import UsageError
+
+    given = [option for option in context.command.params if _is_typed(context, option.name or "")]
+    if idle := [option.opts[0] for option in given if option.name not in WITH_FROM]:
+        flags = "`, `".join(idle)
+        raise UsageError(f"`{flags}`: a recorded run is compared as it is", "leave that out, or `--from`")
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    """On the command line; settings are defaults."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 def _print(result: "Result", as_json: bool) -> int:

@@ -29,9 +29,10 @@ class Config:
         return tuple(cast(list[str], self.values.get("gate", {}).get("rules", [])))
 
     def default_map(self) -> dict[str, dict[str, object]]:
-        """Defaults per command, as click takes them. The gate's rules are left out: `rules` has them."""
+        """Defaults per command, as click takes them; `--k` may be repeated. The gate's rules are left out: `rules` has
+        them."""
         return {
-            section: {key: value for key, value in table.items() if key != "rules"}
+            section: {key: [str(value)] if key == "k" else value for key, value in table.items() if key != "rules"}
             for section, table in self.values.items()
         }
 

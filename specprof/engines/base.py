@@ -1,5 +1,6 @@
 """The one boundary with many implementations: what specprof asks of an inference engine."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
@@ -40,6 +41,16 @@ class ChecksPrompts(Protocol):
 
     def check_prompts(self, prompts: Iterable[Prompt]) -> None:
         """Raise `UsageError` for the first prompt that the model cannot take (a chat without a template, …)."""
+
+
+def check_prompts(engine: Engine, prompts: Iterable[Prompt]) -> None:
+    """`ChecksPrompts` in the order of the prompts' places, so that every command names the same one first."""
+    if isinstance(engine, ChecksPrompts):
+        engine.check_prompts(sorted(prompts, key=_place))
+
+
+def _place(prompt: Prompt) -> list[str | int]:
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", prompt.place)]
 
 
 @runtime_checkable

@@ -42,13 +42,21 @@ class PrefixEngine:
         for option in config.options:
             raise UsageError(f"`{self.name}` has no option `{option}`", "leave `--engine-option` out")
         for arm in config.arms:
-            if arm.method not in self.capabilities.methods:
-                raise UsageError(f"arm `{arm.id}`: `{self.name}` cannot do `{arm.method}`", "pass `--method simulated`")
-            if arm.method == "simulated" and arm.k < 1:
-                raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens", "pass `--k 1` or more")
-            if arm.schedule != "constant":
-                raise UsageError(f"arm `{arm.id}`: `{self.name}` has no schedule `{arm.schedule}`", "use `constant`")
+            self._check_arm(arm)
         self._config = config
+
+    def _check_arm(self, arm: Arm) -> None:
+        if arm.method not in self.capabilities.methods:
+            raise UsageError(f"arm `{arm.id}`: `{self.name}` cannot do `{arm.method}`", "pass `--method simulated`")
+        if arm.method == "simulated" and arm.k < 1:
+            raise UsageError(f"arm `{arm.id}` drafts k = {arm.k} tokens", "pass `--k 1` or more")
+        if arm.schedule != "constant":
+            raise UsageError(f"arm `{arm.id}`: `{self.name}` has no schedule `{arm.schedule}`", "use `constant`")
+        for name in ("draft", "draft_sampling", "rejection_method", "concurrency"):
+            if (value := getattr(arm, name)) not in (None, 1):
+                raise UsageError(f"arm `{arm.id}`: `{self.name}` has no `{name}`, here {value}", "leave it out")
+        for name in arm.options:
+            raise UsageError(f"arm `{arm.id}`: `{self.name}` has no option `{name}`", "leave it out")
 
     def count_tokens(self, prompt: Prompt) -> int:
         return len(text(prompt).split())

@@ -46,7 +46,8 @@ def collect(
 ) -> dict[str, Answers]:
     """Run every arm on every prompt in one random order, inside the engine's `with` block with `save_text`.
 
-    Every arm draws its own random numbers, unlike in a run: two samples that share them would agree too well.
+    Every arm that samples draws its own random numbers, unlike in a run: two samples that share them would agree too
+    well. Greedy answers are to be the same: their seeds are too.
     """
     answers = {arm.id: Answers() for arm in arms}
     jobs = list(_jobs(prompts, arms, samples, seed, max_tokens))
@@ -63,8 +64,9 @@ def _jobs(prompts: Sequence[Prompt], arms: Sequence[Arm], samples: int, seed: in
     triples = [(prompt, sample, index) for prompt in prompts for sample in range(samples) for index in range(len(arms))]
     random.Random(seed).shuffle(triples)
     for number, (prompt, sample, index) in enumerate(triples):
-        own = job_seed(seed + index, prompt.id, sample)
-        yield Job(f"verify-{number}", prompt, sample, arms[index], own, max_tokens)
+        arm = arms[index]
+        own = job_seed(seed + index if arm.temperature else seed, prompt.id, sample)
+        yield Job(f"verify-{number}", prompt, sample, arm, own, max_tokens)
 
 
 def drafted(answers: Iterable[Request]) -> Mapping[str, int]:

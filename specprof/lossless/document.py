@@ -6,8 +6,8 @@ from typing import Any
 from specprof.analysis.estimate import Estimate
 from specprof.lossless.chi_square import POWER, ChiSquare
 from specprof.lossless.judge import LEVEL
+from specprof.lossless.result import ArmResult, Result
 from specprof.lossless.sampling import Check
-from specprof.lossless.verify import ArmResult, Result
 
 DESCRIBED = ("engine", "engine_version", "target", "dtype", "device")
 
@@ -17,6 +17,7 @@ def to_dict(result: Result) -> dict[str, Any]:
         "schema": "specprof.verify/1",
         **{name: result.described.get(name) for name in DESCRIBED},
         "prompts": result.prompts,
+        "left_out": dict(result.left_out),
         "samples": result.samples,
         "max_new_tokens": result.max_tokens,
         "temperature": result.temperature,

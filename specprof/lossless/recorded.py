@@ -6,7 +6,8 @@ from typing import Any
 from specprof.errors import UsageError
 from specprof.lossless.answers import Answers
 from specprof.lossless.judge import RESOLUTION
-from specprof.lossless.verify import Result, greedy_result
+from specprof.lossless.result import Result
+from specprof.lossless.verify import greedy_result
 from specprof.records import BASELINE, Arm, Request, Round
 from specprof.store.read import read_run
 

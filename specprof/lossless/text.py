@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from specprof.analysis.estimate import Estimate
 from specprof.lossless.greedy import Divergence
 from specprof.lossless.judge import LEVEL
+from specprof.lossless.result import ArmResult, Result
 from specprof.lossless.sampling import TESTS, Check
-from specprof.lossless.verify import ArmResult, Result
 
 SHOWN = 5  # divergences per arm; the JSON has them all
 READING = (
@@ -24,6 +24,7 @@ def render(result: Result) -> Iterator[str]:
     if result.temperature:
         yield from (f"{name}: {sentence}" for name, sentence in TESTS.items())
         yield from READING
+    yield from (f"left out: {count} × {reason}" for reason, count in result.left_out.items())
     yield f"verify: {result.outcome}"
 
 

@@ -1,46 +1,17 @@
 """Every speculative arm of a configuration held against plain decoding."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
-from specprof.engines.base import ChecksPrompts, Engine, Scores
+from specprof.engines.base import Engine, Scores, check_prompts
 from specprof.errors import UsageError
 from specprof.lossless import judge, sampling
 from specprof.lossless.answers import Answers, OnRequest, collect, drafted
-from specprof.lossless.greedy import Greedy, Score, compare
+from specprof.lossless.greedy import Score, compare
 from specprof.lossless.oracle import Oracle
+from specprof.lossless.result import ArmResult, Result
 from specprof.records import BASELINE, Arm, EngineConfig, Prompt
 
-
-@dataclass(frozen=True, slots=True)
-class ArmResult:
-    """Either `greedy` or `tests` is there."""
-
-    arm: Arm
-    verdict: judge.Verdict
-    answers: int
-    drafted: Mapping[str, int]
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    greedy: Greedy | None = None
-    tests: Sequence[sampling.Check] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    described: Mapping[str, Any]
-    prompts: int
-    samples: int
-    max_tokens: int | None
-    temperature: float
-    resolution: float
-    arms: Sequence[ArmResult]
-
-    @property
-    def outcome(self) -> str:
-        """The worst of the arms: lossy, else inconclusive, else lossless."""
-        found = {result.verdict.outcome for result in self.arms}
-        return next((o for o in ("lossy", "inconclusive") if o in found), "lossless" if found else "inconclusive")
+FOLLOWS = "turn that follows an answer which the data does not hold"
 
 
 def verify(
@@ -54,17 +25,19 @@ def verify(
 ) -> Result:
     """Run `config`, which holds the baseline and `save_text`, and compare. `samples` are answers per prompt and arm.
 
-    Raises `UsageError` where the request could show nothing: no baseline, one sample per prompt at a temperature, or
-    answers so short that the drafter is left out.
+    A prompt that follows an answer still to be given is left out: alone it would be another prompt.
+
+    Raises `UsageError` where the request could show nothing: no baseline, one sample per prompt at a temperature,
+    answers so short that the drafter is left out, or no prompt that stands by itself.
     """
     arms = list(config.arms)
     plain = next((arm for arm in arms if arm.id == BASELINE), None)
     if plain is None or len(arms) < 2:
         raise UsageError("nothing to compare", "verify needs the baseline and at least one speculative arm")
     _refuse(config, plain, samples)
+    prompts, left_out = _alone(prompts)
     engine.check(config)
-    if isinstance(engine, ChecksPrompts):
-        engine.check_prompts(prompts)
+    check_prompts(engine, prompts)
     with engine:
         settings = {"samples": samples, "seed": config.seed, "max_tokens": config.max_tokens}
         found = collect(engine, prompts, arms, **settings, on_request=on_request)
@@ -77,7 +50,7 @@ def verify(
         else:
             dtype = str(described.get("dtype"))
             results = [greedy_result(arm, found, score, dtype, resolution) for arm in arms if arm is not plain]
-    return Result(described, len(prompts), samples, config.max_tokens, plain.temperature, resolution, results)
+    return Result(described, len(prompts), samples, config.max_tokens, plain.temperature, resolution, results, left_out)
 
 
 def sampled(found: Mapping[str, Answers], oracle: Oracle | None, seed: int) -> dict[str, list[sampling.Check]]:
@@ -117,6 +90,15 @@ def _refuse(config: EngineConfig, plain: Arm, samples: int) -> None:
             f"with {config.max_tokens} new tokens a drafter of k = {deepest} is cut short",
             f"pass `--max-new-tokens {deepest + 2}` or more",
         )
+
+
+def _alone(prompts: Sequence[Prompt]) -> tuple[list[Prompt], dict[str, int]]:
+    """The prompts that need no earlier answer, and how many do, by reason."""
+    alone = [prompt for prompt in prompts if prompt.follows is None]
+    if not alone:
+        raise UsageError(f"no prompt to compare: {FOLLOWS}", "add the first turns, or their answers")
+    following = len(prompts) - len(alone)
+    return alone, {FOLLOWS: following} if following else {}
 
 
 def _score(engine: Engine, prompts: Sequence[Prompt]) -> Score | None:

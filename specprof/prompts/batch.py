@@ -1,6 +1,7 @@
 """OpenAI batch files: `custom_id`, `method`, `url` and the `body` of a request to one of three endpoints."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from specprof.errors import BadRecordError, did_you_mean
@@ -48,10 +49,10 @@ def _content(body: Mapping[str, Any], place: str) -> Content:
     if key == "prompt":
         return raw(body[key], key, place)
     if key == "input" and isinstance(body[key], str):
-        messages = [user(raw(body[key], key, place).text or "")]
+        content = Content(messages=(user(raw(body[key], key, place).text or ""),))
     else:
-        messages = list(chat(body[key], key, place).messages or ())
-    return Content(messages=(*_instructions(body, place), *messages))
+        content = chat(body[key], key, place)
+    return replace(content, messages=(*_instructions(body, place), *(content.messages or ())))
 
 
 def _instructions(body: Mapping[str, Any], place: str) -> tuple[Mapping[str, Any], ...]:

@@ -8,15 +8,18 @@ from specprof.errors import BadRecordError, did_you_mean
 from specprof.prompts.lines import shown
 
 TEXT = "plain text"  # layout and key of a line that is no JSON
+ROLES = ("system", "developer", "user", "assistant", "tool")
 EXAMPLE = 'a record looks like {"prompt": "…"} or {"messages": [{"role": "user", "content": "…"}]}'
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is sent: `text` as it is, or `messages` through the chat template."""
+    """What is sent: `text` as it is, or `messages` through the chat template. `answered`: the data held an answer to
+    them, which is not among them."""
 
     text: str | None = None
     messages: tuple[Mapping[str, Any], ...] | None = None
+    answered: bool = False
 
     @property
     def searchable(self) -> str:
@@ -56,14 +59,19 @@ def raw(value: object, key: str, place: str) -> Content:
 
 
 def chat(value: object, key: str, place: str) -> Content:
-    """Messages with a role and a text each."""
+    """Messages with a role and a text each, up to the last one that an assistant is to answer."""
     if not isinstance(value, list):
         raise BadRecordError(place, f'has "{key}" that are not a list: {shown(value)}')
     for index, message in enumerate(value):
         _check_message(message, place, index)
     if not any(message["content"].strip() for message in value):
         raise BadRecordError(place, f'has "{key}" without any text')
-    return Content(messages=tuple(value))
+    messages = [{name: message[name] for name in ("role", "content")} for message in value]
+    while messages and messages[-1]["role"] == "assistant":
+        del messages[-1]
+    if not messages:
+        raise BadRecordError(place, f'has "{key}" in which only the assistant speaks')
+    return Content(messages=tuple(messages), answered=len(messages) < len(value))
 
 
 def _check_message(message: object, place: str, index: int) -> None:
@@ -76,5 +84,6 @@ def _check_message(message: object, place: str, index: int) -> None:
         if not isinstance(message[key], str):
             hint = "images, tool calls and lists of parts are not read: give the text alone"
             raise BadRecordError(place, f'has message {index} whose "{key}" is not text: {shown(message[key])}', hint)
-    if not message["role"].strip():
-        raise BadRecordError(place, f'has message {index} with an empty "role"')
+    if message["role"] not in ROLES:
+        near = did_you_mean(message["role"], ROLES, f"known roles: {', '.join(ROLES)}")
+        raise BadRecordError(place, f"has message {index} with the role {shown(message['role'])}", near)

@@ -2,12 +2,36 @@
 
 import hashlib
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from specprof.errors import BadRecordError
 from specprof.prompts import fields
 from specprof.prompts.content import Entry
 from specprof.records import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What is taken: prompt ids with their places, and conversation ids with a place and whether that one record is the
+    whole conversation."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    conversations: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+    def take(self, prompts: Sequence[Prompt], *, whole: bool) -> None:
+        """Raise `BadRecordError`, with nothing taken, where a prompt or a conversation has the name of another."""
+        for prompt in prompts:
+            if other := self.ids.get(prompt.id):
+                raise BadRecordError(prompt.place, f'repeats the id "{prompt.id}" of `{other}`', "ids must be unique")
+        name, place = prompts[0].conversation_id, prompts[0].place
+        if name is not None:
+            other, is_whole = self.conversations.setdefault(name, (place, whole))
+            if other != place and (whole or is_whole):
+                hint = "one of the two records holds all turns of its conversation: rename the other"
+                raise BadRecordError(place, f'repeats the conversation "{name}" of `{other}`', hint)
+        self.ids.update((prompt.id, prompt.place) for prompt in prompts)
 
 
 def prompts_of(

@@ -63,7 +63,7 @@ def find(record: Mapping[str, Any], path: str, place: str) -> Any:
         return record[path]
     value: Any = record
     for key in path.split("."):
-        if isinstance(value, list) and key.isdecimal() and int(key) < len(value):
+        if isinstance(value, list) and key in map(str, range(len(value))):
             value = value[int(key)]
         elif isinstance(value, dict) and key in value:
             value = value[key]

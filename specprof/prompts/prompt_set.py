@@ -15,12 +15,14 @@ _BENCHMARKS = ("Spec-Bench", "SPEED-Bench")  # they call their tasks categories
 @dataclass(frozen=True, slots=True)
 class PromptSet:
     """`skipped` holds a sentence per bad record, `layouts` the prompts per recognised layout, `not_obeyed` the prompts
-    per sampling setting that their records ask for: sampling is the run's, the same for every prompt."""
+    per sampling setting that their records ask for: sampling is the run's, the same for every prompt. Behind
+    `answered` prompts stood an answer of the assistant, which is left out."""
 
     prompts: tuple[Prompt, ...]
     skipped: tuple[str, ...]
     layouts: Mapping[str, int]
     not_obeyed: Mapping[str, int] = field(default_factory=dict)
+    answered: int = 0
 
     @property
     def sha256(self) -> str:
@@ -39,7 +41,7 @@ class PromptSet:
     @property
     def conversations(self) -> int:
         """How many clusters there are: conversations, and prompts that belong to none."""
-        return len({cluster(prompt) for prompt in self.prompts})
+        return len({prompt.cluster for prompt in self.prompts})
 
     def summary(self) -> dict[str, Any]:
         """What `run.json` records about the prompts, JSON-ready."""
@@ -51,6 +53,7 @@ class PromptSet:
             "templates": dict(self.templates),
             "skipped": len(self.skipped),
             "not_obeyed": dict(self.not_obeyed),
+            "answers_left_out": self.answered,
         }
 
     def sentence(self) -> str:
@@ -58,6 +61,8 @@ class PromptSet:
         parts = [f"read {self._counted()}", self._layouts(), self._tasks()]
         if self.skipped:
             parts.append(f"{len(self.skipped):,} bad records left out")
+        if self.answered:
+            parts.append(f"the answer at the end of {self.answered:,} left out")
         if self.not_obeyed:
             settings = ", ".join(f"`{name}` of {count:,}" for name, count in self.not_obeyed.items())
             parts.append(f"settings of records not obeyed (sampling is the run's): {settings}")
@@ -78,11 +83,6 @@ class PromptSet:
         categories = all(name in _BENCHMARKS for name in self.layouts)
         plural = ("category", "categories") if categories else ("task", "tasks")
         return _number(len({prompt.task for prompt in self.prompts}), *plural)
-
-
-def cluster(prompt: Prompt) -> tuple[bool, str]:
-    """What the prompt is a part of: its conversation, else itself."""
-    return (False, prompt.id) if prompt.conversation_id is None else (True, prompt.conversation_id)
 
 
 def _number(count: int, one: str, many: str | None = None) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 from specprof.errors import BadRecordError, UsageError
 from specprof.prompts import fields
+from specprof.prompts.clusters import one_per_content
 from specprof.prompts.content import Entry
 from specprof.prompts.formats import records
-from specprof.prompts.identity import prompts_of
+from specprof.prompts.identity import Names, prompts_of
 from specprof.prompts.layouts import find, recognise
-from specprof.prompts.prompt_set import PromptSet, cluster
+from specprof.prompts.prompt_set import PromptSet
 from specprof.prompts.sources import files, name_of, stem_of
 from specprof.records import Prompt
 
@@ -27,6 +28,7 @@ class _Found:
     prompt: Prompt
     layout: str
     not_obeyed: tuple[str, ...]
+    answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +56,25 @@ def read_prompts(
 
     Task of a record: its own, else `task`, else the first rule that matches its (first) prompt, else the file's name.
     """
+    for name in (task, *(task for _, task in rules)):
+        if name is not None and not (name.strip() and name.isprintable()):
+            raise UsageError(f"a task cannot be called {name!r}", "name it with one line of text that is not empty")
     asked = _Asked(task, rules, field, task_field)
-    found: dict[str, _Found] = {}
+    found: list[_Found] = []
+    names = Names()
     skipped: list[str] = []
     for file in files(sources):
         with _tolerating(skipped, skip_bad):
             for place, record in records(file):
                 with _tolerating(skipped, skip_bad):
-                    found |= _read(record, place, asked, stem_of(file), found)
+                    found += _read(record, place, asked, stem_of(file), names)
     if not found:
         raise UsageError(f"no usable record in {_named(sources)}: {skipped[0]}" if skipped else "no prompts given")
-    kept = list(_limited(found.values(), limit))
+    kept = list(_limited(found, limit))
     not_obeyed = Counter(name for item in kept for name in item.not_obeyed)
     layouts = Counter(item.layout for item in kept)
-    return PromptSet(tuple(item.prompt for item in kept), tuple(skipped), layouts, not_obeyed)
+    prompts = one_per_content(item.prompt for item in kept)
+    return PromptSet(prompts, tuple(skipped), layouts, not_obeyed, sum(item.answered for item in kept))
 
 
 @contextmanager
@@ -84,22 +91,18 @@ def _named(sources: Sequence[str | Path]) -> str:
     return ", ".join(f"`{name_of(source)}`" for source in sources)
 
 
-def _read(
-    record: dict[str, Any] | BadRecordError, place: str, asked: _Asked, stem: str, found: Mapping[str, _Found]
-) -> dict[str, _Found]:
-    """The prompts of one record by id; those of a conversation all or none."""
+def _read(record: dict[str, Any] | BadRecordError, place: str, asked: _Asked, stem: str, names: Names) -> list[_Found]:
+    """The prompts of one record; those of a conversation all or none."""
     if isinstance(record, BadRecordError):
         raise record
     layout, entry = recognise(record, place, asked.field)
     if asked.field is not None and not isinstance(record.get("labels"), dict):
         record = record | {"labels": None}  # in an export they are often classes
     task = _task(record, place, entry, asked) or stem
-    prompts = prompts_of(record, place, entry, task, found)
-    for prompt in prompts:
-        if prompt.id in found:
-            other = found[prompt.id].prompt.place
-            raise BadRecordError(place, f'repeats the id "{prompt.id}" of `{other}`', "ids must be unique")
-    return {prompt.id: _Found(prompt, layout, entry.not_obeyed) for prompt in prompts}
+    prompts = prompts_of(record, place, entry, task, names.ids)
+    names.take(prompts, whole=entry.turns)
+    answered = any(content.answered for content in entry.contents)
+    return [_Found(prompt, layout, entry.not_obeyed, answered) for prompt in prompts]
 
 
 def _task(record: Mapping[str, Any], place: str, entry: Entry, asked: _Asked) -> str | None:
@@ -121,6 +124,6 @@ def _limited(found: Iterable[_Found], limit: int | None) -> Iterator[_Found]:
     for item in found:
         clusters = kept.setdefault(item.prompt.task, set())
         if limit is None or len(clusters) < limit:
-            clusters.add(cluster(item.prompt))
-        if cluster(item.prompt) in clusters:
+            clusters.add(item.prompt.cluster)
+        if item.prompt.cluster in clusters:
             yield item

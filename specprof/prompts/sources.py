@@ -19,7 +19,10 @@ _IN_FOLDERS = (".jsonl", ".jsonl.gz", ".json", ".json.gz", ".csv", ".csv.gz", ".
 
 def files(sources: Iterable[str | Path]) -> Iterator[str | Path]:
     """The sources with each folder replaced by its prompt files, sorted by name."""
-    for source in sources:
+    given = list(sources)
+    if sum(str(source) == STDIN for source in given) > 1:
+        raise UsageError("`-` stands for standard input, which can be read only once", "name it once")
+    for source in given:
         if str(source) == STDIN or not Path(source).is_dir():
             yield source
             continue

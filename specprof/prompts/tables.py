@@ -12,6 +12,7 @@ ROWS = 256  # per batch of a Parquet file: long conversations stay out of memory
 PARQUET = b"PAR1"
 _WIDEST_CELL = 2**31 - 1  # the module's own limit is 128 KiB
 _NUMBERS = ("output_tokens", "turn")
+_DIGITS = 18  # of a number that a field can mean; the interpreter refuses one of thousands
 
 Rows = Iterator[tuple[str, dict[str, Any] | BadRecordError]]
 
@@ -23,11 +24,13 @@ def parquet_rows(stream: io.BufferedReader, name: str) -> Rows:
 
     number = 0
     try:
-        for batch in ParquetFile(stream).iter_batches(batch_size=ROWS):
+        table = ParquetFile(stream)
+        _check_names(table.schema_arrow.names, name)
+        for batch in table.iter_batches(batch_size=ROWS):
             for row in batch.to_pylist():
                 number += 1
                 yield f"{name}:row {number}", _dense(row)
-    except ArrowException as error:
+    except (ArrowException, OSError) as error:  # a page that is damaged is an OSError
         raise BadRecordError(f"{name}:row {number + 1}", f"is no Parquet that can be read: {error}") from error
     if not number:
         raise BadRecordError(name, "has no rows")
@@ -50,6 +53,7 @@ def csv_rows(stream: io.BufferedReader, name: str) -> Rows:
         for row in reader:
             if not header:
                 header = row
+                _check_names(header, f"{name}:{line}")
             elif row:
                 empty = False
                 yield f"{name}:{line}", _record(f"{name}:{line}", header, row)
@@ -61,8 +65,18 @@ def csv_rows(stream: io.BufferedReader, name: str) -> Rows:
         raise BadRecordError(name, "has no rows", "the first line names the columns, each line after it is a prompt")
 
 
+def _check_names(names: list[str], place: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise BadRecordError(place, f"has two columns `{name}`", "rename or drop one of them")
+
+
 def _record(place: str, header: list[str], row: list[str]) -> dict[str, Any] | BadRecordError:
     if len(row) != len(header):
         return BadRecordError(place, f"has {len(row)} cells, the header {len(header)}", "put quotes round the text")
     cells = {key: cell for key, cell in zip(header, row, strict=True) if cell}
-    return cells | {key: int(cells[key]) for key in _NUMBERS if cells.get(key, "").isdecimal()}
+    return cells | {key: int(cells[key]) for key in _NUMBERS if _is_number(cells.get(key, ""))}
+
+
+def _is_number(cell: str) -> bool:
+    return cell.isdecimal() and len(cell) <= _DIGITS

@@ -37,10 +37,11 @@ def test_without_a_width_a_table_shows_no_slope():
     assert beta.reason == "no round verified a draft token: β has no width to be read at"
 
 
-def test_what_is_0_for_want_of_a_second_length_says_so():
-    costs = Costs(0, 0, alpha_round=0.2, absent=frozenset({"alpha"}), repeats=(Costs(0, 0, alpha_round=0.2),) * 6)
+def test_what_is_unknown_for_want_of_a_second_length_says_so():
+    costs = Costs(0, 0, alpha_round=0.2, longest=3, repeats=(Costs(0, 0, alpha_round=0.2, longest=3),) * 6)
     report = cost_report(costs, width=None)
-    assert (report.alpha.value, report.alpha.reason) == (0, "one length was drafted: all of its cost is α₀")
+    assert report.alpha.value is None
+    assert report.alpha.reason.startswith("drafts of one length were timed: all of their cost is α₀")
     assert report.alpha_round.reason is None
 
 

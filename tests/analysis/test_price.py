@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specprof.analysis.cost import Costs
-from specprof.analysis.price import calibration_error, price, prices, regime_of, verify_weights
+from specprof.analysis.price import beyond, calibration_error, price, prices, regime_of, verify_weights
 from specprof.records import Round
 
 
@@ -71,3 +71,13 @@ def test_given_costs_have_no_error_beside_measured_ones():
     loads = np.array([1.0, 0, 0, 0, 0])
     assert calibration_error([(Costs(0.1, 0), loads)]) == 0
     assert calibration_error([(Costs(9, 0), loads), (measured, loads)]) == calibration_error([(measured, loads)])
+
+
+def test_where_one_length_was_timed_a_longer_draft_has_no_price(frame, request_):
+    """`b` never drafts more than the 2 tokens that were timed, `a` does once."""
+    one_length, both = Costs(0, 0, alpha_round=0.2, longest=2), Costs(0.1, 0)
+    long, short = frame(request_("a", [1, 3], [0, 0])), frame(request_("b", [1, 2], [0, 0]))
+    assert beyond(long, [both, one_length]) == "drafts of up to 3 tokens have no price: none longer than 2 was timed"
+    assert beyond(short, [both, one_length]) is None
+    assert beyond(long, [both]) is None
+    assert beyond(frame(), [one_length]) is None

@@ -11,7 +11,7 @@ from specprof.capture.plan import plan
 from specprof.capture.session import Spec, execute
 from specprof.engines.simulated import PrefixEngine
 from specprof.errors import UsageError
-from specprof.records import BASELINE, Arm, EngineConfig, Prompt
+from specprof.records import BASELINE, Arm, CostSample, EngineConfig, Prompt
 from specprof.store.read import read_run
 from specprof.store.run import read_info
 
@@ -128,17 +128,58 @@ def test_an_interruption_after_the_last_request_keeps_all_of_them(tmp_path):
 def cost_file(folder, **changes):
     described = {**PrefixEngine().describe(), **changes}
     occasion = {"when": "calibrate", "at": "then", "load_1m": None}
-    samples = [{"kind": "plain", "context": 64, "repeat": 0, "us": 20.0}]
     path = folder / "costs.json"
-    save_costs(path, document(described, ARMS, [{**occasion, "samples": samples}]))
+    save_costs(path, document(described, ARMS, [{**occasion, "samples": SAMPLES}]))
     return path
+
+
+PLACE = {"context": 64, "repeat": 0, "us": 20.0}
+SAMPLES = [
+    {"kind": "plain", **PLACE},
+    {"kind": "round", "width": 4, **PLACE},
+    {"kind": "draft", "width": 4, "arm": "sim", **PLACE},
+]
 
 
 def test_costs_from_a_file_take_the_place_of_a_calibration(tmp_path):
     path = cost_file(tmp_path)
     (occasion,) = run(tmp_path / "run", calibrate=True, costs=path)["calibration"]
     assert (occasion["when"], occasion["file"], len(occasion["sha256"])) == ("file", str(path), 64)
-    assert occasion["samples"] == [{"kind": "plain", "context": 64, "repeat": 0, "us": 20.0}]
+    assert occasion["samples"] == SAMPLES
+
+
+def test_costs_that_cannot_be_of_this_run_are_refused_before_models_load(tmp_path):
+    class Heavy(Counting):
+        def __enter__(self):
+            raise AssertionError("loaded")
+
+    longer = (Arm(id="sim", method="simulated", k=5),)
+    with pytest.raises(UsageError, match="arm `sim` drafts up to 5 tokens, its drafter was measured up to 4"):
+        run(tmp_path / "run", Heavy(), arms=longer, costs=cost_file(tmp_path))
+
+
+def test_a_run_is_not_resumed_with_costs_from_elsewhere(tmp_path):
+    class Interrupted(Failing):
+        error = KeyboardInterrupt()
+
+    folder, path = tmp_path / "run", cost_file(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        run(folder, Interrupted(), calibrate=True)
+    for other in ({"calibrate": True, "costs": path}, {"costs": path}, {}):
+        with pytest.raises(UsageError, match=r"`costs` was measured, is (file|not measured)"):
+            run(folder, **other)
+    assert run(folder, calibrate=True)["state"] == "complete"
+
+
+@pytest.mark.parametrize("sample", [None, CostSample("plain", 64, 0, float("nan")), CostSample("draft", 64, 0, 1.0, 1)])
+def test_what_is_no_time_is_never_kept(tmp_path, sample):
+    class Odd(Counting):
+        def calibrate(self, arms, contexts, repeats, prompts):
+            yield from (CostSample("plain", 64, 0, 1.0), sample)
+
+    before, _ = run(tmp_path / "run", Odd(), calibrate=True)["calibration"]
+    assert "no sound sample" in before["error"]
+    assert len(before["samples"]) == 1
 
 
 def test_costs_of_another_engine_stop_the_run_before_it_has_a_folder(tmp_path):

@@ -1,9 +1,10 @@
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from specprof.calibrate import CostFile, adopt
+from specprof.calibrate import CostFile, adopt, differences, refuse_early
 from specprof.calibrate.file import HOLDS_FOR
 from specprof.capture.machine import describe_machine
 from specprof.errors import UsageError
@@ -23,12 +24,17 @@ DRAFT = Arm(id="draft", method="draft_model", draft="d", k=4)
 LOOKUP = Arm(id="lookup", method="prompt_lookup", k=4)
 
 
-def sample(arm=None):
-    return {"kind": "draft" if arm else "plain", "context": 64, "repeat": 0, "us": 5.0, "width": 1, "arm": arm}
+PLACE = {"context": 64, "repeat": 0, "us": 5.0}
+SHARED = [{"kind": "plain", **PLACE}, {"kind": "round", "width": 4, **PLACE}]
+
+
+def sample(arm):
+    return {"kind": "draft", "width": 4, "arm": arm, **PLACE}
 
 
 def costs(*arms, **changes):
-    occasion = {"when": "calibrate", "at": "then", "load_1m": None, "samples": [sample(), *map(sample, arms)]}
+    samples = [*SHARED, *map(sample, arms or ("draft", "lookup"))]
+    occasion = {"when": "calibrate", "at": "then", "load_1m": None, "samples": samples}
     content = {
         **HOLDS,
         "machine": describe_machine(),
@@ -43,9 +49,9 @@ def info(*arms, **changes):
 
 
 def test_samples_come_under_the_run_s_own_arm_of_the_same_drafter():
-    fast = Arm(id="fast", method="draft_model", draft="d", k=8)
+    fast = Arm(id="fast", method="draft_model", draft="d", k=3)
     (occasion,) = adopt(costs("draft", "lookup"), info(fast, Arm(id="baseline", method="none")))
-    assert [s["arm"] for s in occasion["samples"]] == [None, "fast"]
+    assert [s.get("arm") for s in occasion["samples"]] == [None, None, "fast"]
     assert (occasion["when"], occasion["at"], occasion["file"], occasion["sha256"]) == (
         "file",
         "then",
@@ -55,9 +61,64 @@ def test_samples_come_under_the_run_s_own_arm_of_the_same_drafter():
 
 
 def test_of_arms_that_share_a_drafter_the_first_gets_the_samples():
-    arms = [Arm(id=f"k{k}", method="draft_model", draft="d", k=k) for k in (2, 6)]
+    arms = [Arm(id=f"k{k}", method="draft_model", draft="d", k=k) for k in (2, 4)]
     (occasion,) = adopt(costs("draft"), info(*arms))
-    assert [s["arm"] for s in occasion["samples"]] == [None, "k2"]
+    assert [s.get("arm") for s in occasion["samples"]] == [None, None, "k2"]
+
+
+def test_costs_of_shorter_drafts_or_narrower_rounds_are_refused():
+    longer = Arm(id="longer", method="draft_model", draft="d", k=8)
+    with pytest.raises(UsageError, match="arm `longer` drafts up to 8 tokens, its drafter was measured up to 4"):
+        adopt(costs(), info(longer))
+    narrow = costs(arms={"draft": replace(DRAFT, k=9).to_dict()})
+    with pytest.raises(UsageError, match="arm `longer` verifies up to 8 tokens, rounds were measured up to 4"):
+        adopt(narrow, info(longer))
+
+
+def test_the_narrowest_context_limits_what_costs_are_good_for():
+    file = costs()
+    file.content["occasions"][0]["samples"] += [{**item, "context": 512} for item in SHARED[:1]]
+    file.content["occasions"][0]["samples"] += [{**SHARED[1], "context": 512, "width": 2}]
+    with pytest.raises(UsageError, match="arm `draft` verifies up to 4 tokens, rounds were measured up to 2"):
+        adopt(file, info(DRAFT))
+
+
+def test_an_arm_of_the_file_without_a_draft_was_not_measured():
+    with pytest.raises(UsageError, match=r"the drafter of arm `draft` \(draft_model\) was not measured"):
+        adopt(costs("lookup"), info(DRAFT))
+
+
+@pytest.mark.parametrize("path", ["./d", "d/", "x/../d"])
+def test_a_draft_by_another_path_is_the_same_drafter(path):
+    (occasion,) = adopt(costs("draft"), info(replace(DRAFT, id="again", draft=path)))
+    assert occasion["samples"][-1]["arm"] == "again"
+
+
+def test_a_copy_of_a_draft_is_the_same_drafter_and_prices_every_place_where_it_lies():
+    weights = HOLDS["weights"] | {"copy/d": HOLDS["weights"]["d"]}
+    (occasion,) = adopt(costs("draft"), info(DRAFT, replace(DRAFT, id="copy", draft="copy/d"), weights=weights))
+    assert [s.get("arm") for s in occasion["samples"]] == [None, None, "draft", "copy"]
+
+
+def test_the_differences_are_named_without_a_word_on_the_present_load(caplog):
+    file = costs(machine={"cpu": "an abacus"}, dtype="float16")
+    assert differences(file, info(DRAFT)) == ["`dtype` was float16, is float32"]
+    assert differences(costs(), info(DRAFT)) == []
+    assert caplog.text == ""
+
+
+def test_what_differs_whatever_the_weights_is_refused_early():
+    def early(*arms, engine="simulated-block", **changes):
+        refuse_early(costs(engine="simulated-block", **changes), engine, {arm.id: arm.to_dict() for arm in arms})
+
+    early(DRAFT, replace(DRAFT, id="other-path", draft="copy/d"), Arm(id="baseline", method="none"))
+    early(DRAFT, engine="of-a-plugin")  # which may describe itself by another name than it is registered under
+    with pytest.raises(UsageError, match="`engine` was simulated-block, is huggingface"):
+        early(DRAFT, engine="huggingface")
+    with pytest.raises(UsageError, match="`draft` drafts up to 5 tokens"):
+        early(replace(DRAFT, k=5))
+    with pytest.raises(UsageError, match=r"arm `m` \(mtp\) was not measured"):
+        early(Arm(id="m", method="mtp", k=2))
 
 
 @pytest.mark.parametrize(

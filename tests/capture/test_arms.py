@@ -90,10 +90,16 @@ def test_flags_are_what_an_arm_takes_where_it_says_nothing():
         ((), {"draft": "small", "max_matching_ngram_size": 3}, "--max-matching-ngram-size"),
         (("a=method=prompt_lookup",), {"draft": "small"}, "no arm takes `--draft small`"),
         (("a=draft=x,k=3",), {"k": "2,4"}, "`--k 2,4` changes nothing"),
+        (("a=draft=x,k=3",), {"k": "7"}, "`--k 7` changes nothing"),
+        (("a=method=prompt_lookup",), {"method": "bogus"}, "`--method bogus` changes nothing"),
+        (("a=draft=x,schedule=constant",), {"schedule": "confidence"}, "`--schedule confidence` changes nothing"),
+        (("a=draft=x,schedule=confidence,threshold=0.5",), {"threshold": 0.5}, "`--threshold 0.5` changes nothing"),
+        (("a=draft=x", "b=draft=x,k=2"), {"draft": "x"}, "`--draft x` changes nothing"),
         (("a=draft=x,threshold=0.3",), {}, "schedule `constant` knows none"),
         (("a=draft=x", "a=draft=y"), {}, "two arms are called `a`"),
         (("a=draft=x", "a-k2=draft=y,k=3"), {"k": "2,4"}, "two arms are called `a-k2`"),
         (("a=draft=x,k=4", "b=k=4"), {"draft": "x"}, "`a` and `b` differ in nothing but the name"),
+        (("a=draft=m/d", "b=draft=./m/d/"), {}, "`a` and `b` differ in nothing but the name"),
     ],
 )
 def test_a_wish_that_would_change_nothing_is_refused(texts, flags, words):

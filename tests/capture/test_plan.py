@@ -61,3 +61,8 @@ def test_a_plan_without_work_is_refused(settings, words):
 def test_repeating_a_greedy_answer_is_refused():
     with pytest.raises(UsageError, match="temperature 0"):
         plan(PROMPTS, [Arm(id="spec", method="simulated", k=2)], repeats=2)
+
+
+def test_the_order_of_prompts_and_arms_is_no_part_of_the_plan():
+    keys = [(job.key, job.block, job.arm_order) for job in plan(PROMPTS, ARMS, repeats=2)]
+    assert keys == [(job.key, job.block, job.arm_order) for job in plan(PROMPTS[::-1], ARMS[::-1], repeats=2)]

@@ -61,7 +61,12 @@ def test_a_run_ends_when_every_bucket_has_enough(session):
     assert info["state"] == "complete"
     assert ran(session) == {"code-5": 7, "code-200": 7, "chat-5": 7, "chat-200": 7}
     everywhere = {"0-128": 7, "128-512": 7}
-    assert info["until"] == {"wanted": 7, "clusters": {"chat": everywhere, "code": everywhere}, "short": {}}
+    assert info["until"] == {
+        "wanted": 7,
+        "clusters": {"chat": everywhere, "code": everywhere},
+        "short": {},
+        "skipped": {},
+    }
     assert info["jobs"] is None
 
 
@@ -163,7 +168,8 @@ def test_an_interrupted_run_says_how_far_it_came(session):
         session.run(prompts(9, tasks=["code"], lengths=[SHORT]), until=5, on_request=interrupt)
     info = read_info(session.folder)
     assert info["state"] == "interrupted"
-    assert info["until"] == {"wanted": 5, "clusters": {"code": {"0-128": 3}}, "short": {"code": {"0-128": 2}}}
+    short = {"code": {"0-128": 2}}
+    assert info["until"] == {"wanted": 5, "clusters": {"code": {"0-128": 3}}, "short": short, "skipped": {}}
 
 
 def test_another_number_is_not_the_same_run(session):
@@ -186,3 +192,18 @@ def test_the_arm_with_the_fewest_clusters_decides():
     goal.count(two, replace(answered, prompt_id=two.id, arm=BASELINE, finish_reason="error"))
     assert goal.outcome()["clusters"] == {"code": {"0-128": 1}}
     assert goal.outcome()["short"] == {"code": {"0-128": 1}}
+
+
+def test_a_bucket_that_the_model_cannot_take_says_why_and_asks_for_no_more_prompts(session):
+    offered = prompts(3, tasks=["code"])
+    engine = Skipping({p.id for p in offered if "-200-" in p.id})
+    for info in (session.run(offered, engine, until=2), session.run(offered, engine, until=2, go_on=True)):
+        assert list(sentences(info["until"])) == [
+            "code, prompts of 0-128 tokens: 2 clusters",
+            "code, prompts of 128-512 tokens: 0 clusters of 2, all prompts skipped: too long",
+        ]
+
+
+def test_what_says_the_same_is_one_cluster_of_the_goal(session):
+    twice = [replace(prompt, conversation_id="same") for prompt in prompts(2, tasks=["code"], lengths=[SHORT])]
+    assert session.run(twice, until=2)["until"]["clusters"] == {"code": {"0-128": 1}}

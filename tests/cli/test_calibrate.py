@@ -3,6 +3,7 @@ import json
 import pytest
 
 from specprof.calibrate import REPEATS
+from specprof.errors import EnvironmentError_
 
 SIMULATED = ("--engine", "simulated-prefix", "--method", "simulated")
 
@@ -69,7 +70,7 @@ def test_a_file_that_exists_is_refused_before_anything_is_measured(cli, prompts,
     assert (tmp_path / "costs.json").read_text() == "{}"
 
 
-@pytest.mark.parametrize("text", ["64,x", "0", "-3", "1.5"])
+@pytest.mark.parametrize("text", ["64,x", "0", "-3", "1.5", ",", "", "64,", "9" * 5000])
 def test_contexts_are_numbers_of_tokens(cli, prompts, text):
     result = cli("calibrate", *SIMULATED, "--prompts", prompts, f"--contexts={text}")
     assert result.code == 2
@@ -80,3 +81,55 @@ def test_without_prompts_there_is_nothing_to_calibrate_on(cli):
     result = cli("calibrate", *SIMULATED)
     assert result.code == 2
     assert "pass `--prompts FILE`" in result.err
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_measured(cli, prompts, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = cli("calibrate", *SIMULATED, "--prompts", prompts, "--out", "file/costs.json")
+    assert (result.code, result.out) == (4, "")
+    assert "cannot write to `file`" in result.err
+
+
+def test_what_was_measured_is_printed_though_it_cannot_be_kept_any_more(cli, prompts, tmp_path, monkeypatch):
+    def fails(path, content):
+        raise EnvironmentError_("the disk is full")
+
+    monkeypatch.setattr("specprof.calibrate.save_costs", fails)
+    result = cli("calibrate", *SIMULATED, "--prompts", prompts, "--out", "costs.json")
+    assert result.code == 4
+    assert "t₁" in result.out
+
+
+def test_prompts_are_read_as_a_run_reads_them(cli, tmp_path):
+    (tmp_path / "odd.jsonl").write_text('{"say": {"it": "one two"}, "kind": "code"}\n')
+    how = ("--field", "say.it", "--task-field", "kind", "--task", "other")
+    assert cli("calibrate", *SIMULATED, "--prompts", "odd.jsonl", "--repeats", 1, *how).code == 0
+
+
+@pytest.mark.parametrize("dry", [("--dry-run",), ("--out", "run")])
+def test_costs_of_shorter_drafts_price_no_run(cli, prompts, dry):
+    cli("calibrate", *SIMULATED, "--k", 1, "--prompts", prompts, "--out", "costs.json")
+    result = cli("run", *SIMULATED, "--k", 8, "--prompts", prompts, "--costs", "costs.json", *dry)
+    assert result.code == 2
+    assert "drafts up to 8 tokens, its drafter was measured up to 1" in result.err
+
+
+def test_a_report_by_costs_of_shorter_drafts_knows_no_speed_up(cli, prompts):
+    cli("calibrate", *SIMULATED, "--k", 1, "--prompts", prompts, "--out", "costs.json")
+    cli("run", *SIMULATED, "--k", 8, "--prompts", prompts, "--no-calibrate", "--out", "run")
+    result = cli("report", "run", "--costs", "costs.json", "--json")
+    (arm,) = result.json["arms"]
+    assert arm["costs"][0]["alpha"]["value"] is None
+    assert arm["overall"]["cost"]["speedup"]["value"] is None
+    assert arm["overall"]["cost"]["speedup"]["reason"].endswith("none longer than 1 was timed")
+    assert "unpriced" in arm["overall"]["flags"]
+    assert "drafts up to 8 tokens, its drafter was measured up to 1" in result.err
+    assert "load" not in result.err
+
+
+def test_costs_of_one_token_price_drafts_of_one_token(cli, prompts):
+    cli("run", *SIMULATED, "--k", 1, "--prompts", prompts, "--out", "run")
+    (arm,) = cli("report", "run", "--json").json["arms"]
+    assert arm["costs"][0]["alpha"]["value"] is None
+    assert arm["overall"]["rule"]["threshold"]["value"] is None
+    assert arm["overall"]["cost"]["speedup"]["value"] > 0

@@ -6,9 +6,9 @@ import pytest
 @pytest.fixture
 def prompts(tmp_path):
     """Five prompts of task a, one of them long, and three of task b."""
-    lines = [{"prompt": "w2 w3", "id": f"a{i}", "task": "a"} for i in range(4)]
+    lines = [{"prompt": f"w2 a{i}", "id": f"a{i}", "task": "a"} for i in range(4)]
     lines += [{"prompt": "w2 " * 200, "id": "long", "task": "a"}]
-    lines += [{"prompt": "w2 w3", "id": f"b{i}", "task": "b"} for i in range(3)]
+    lines += [{"prompt": f"w2 b{i}", "id": f"b{i}", "task": "b"} for i in range(3)]
     file = tmp_path / "words.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file
@@ -73,6 +73,7 @@ def test_an_earlier_run_of_other_arms_gives_no_minutes(cli, prompts, imported):
     assert result.code == 0
     assert f"`{imported}` has no times of an arm like `simulated-k4`" in result.out
     assert "minutes at the pace" not in result.out
+    assert f"`{imported}` does not say how long its answers could be" in " ".join(result.out.split())
     assert rows(result, "all", "8") == [["–"]]
 
 

@@ -160,3 +160,16 @@ def test_a_report_to_a_closed_stdout_is_no_crash(imported, tmp_path):
     command = f"{sys.executable} -m specprof report {tmp_path / imported} >&-"
     process = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (process.returncode, process.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("stop", [SystemExit(0), SystemExit(), SystemExit("bye")])
+@pytest.mark.parametrize("method", ["generate", "describe", "__enter__"])
+def test_an_engine_that_ends_the_program_is_no_success(cli, tmp_path, monkeypatch, method, stop):
+    def end(*args):
+        raise stop
+
+    monkeypatch.setattr(f"specprof.engines.simulated.PrefixEngine.{method}", end)
+    (tmp_path / "words.jsonl").write_text('{"prompt": "hi"}\n')
+    result = cli("run", "--engine", "simulated-prefix", "--prompts", "words.jsonl", "--out", "run")
+    assert result.code == 4
+    assert "an engine ended the program" in result.err

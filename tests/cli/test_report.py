@@ -135,7 +135,7 @@ def costs_file(tmp_path):
             *({"kind": "draft", "us": 10 * width, "width": width, "arm": "there", **place} for width in (1, 4)),
         ]
     content = {"schema": "specprof.costs/1", "engine": "huggingface", "engine_version": "5.24.0"}
-    arms = {"there": {"method": "imported"}}
+    arms = {"there": {"method": "imported", "k": 4}}
     occasions = [{"when": "calibrate", "at": "2026-01-01T00:00:00+00:00", "load_1m": 0.1, "samples": samples}]
     (tmp_path / "costs.json").write_text(json.dumps(content | {"arms": arms, "occasions": occasions}))
     return "costs.json"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import specprof
-from specprof.records import Finding
+from specprof.records import Finding, Request
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_costs_are_measured_before_and_after_unless_that_is_declined(cli, prompt
 
 
 def test_a_run_until_there_is_enough_says_how_far_it_came(cli, tmp_path):
-    lines = [{"prompt": f"word {i}", "id": f"{task}{i}", "task": task} for task in ("a", "b") for i in range(6)]
+    lines = [{"prompt": f"{task} word {i}", "id": f"{task}{i}", "task": task} for task in ("a", "b") for i in range(6)]
     (tmp_path / "words.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines[:9]))
     result = simulate(cli, "--prompts", "words.jsonl", "--until-n", 4)  # six prompts of a, three of b
     assert result.code == 0
@@ -313,3 +313,44 @@ def test_what_the_doctor_finds_ends_a_run_or_is_said(cli, prompts, monkeypatch, 
     assert result.code == 4
     assert result.err.endswith("error: 1 GB free: the target needs 2\nhint: use a smaller one\n")
     assert not (tmp_path / "other").exists()
+
+
+def test_k_given_twice_is_a_sweep(cli, prompts):
+    assert simulate(cli, "--prompts", prompts, "--k", 2, "--k", "3,5").code == 0
+    assert sorted(arm["k"] for arm in info()["arms"].values()) == [2, 3, 5]
+    assert "names 2 twice" in simulate(cli, "--prompts", prompts, "--k", 2, "--k", 2).err
+
+
+def test_a_k_of_the_settings_is_read_as_text_or_number(cli, prompts, tmp_path):
+    for k, ks in (("4", [4]), ('"2,6"', [2, 6])):
+        (tmp_path / "specprof.toml").write_text(f"[run]\nk = {k}\n")
+        assert simulate(cli, "--prompts", prompts, "--out", f"run{len(ks)}").code == 0
+        arms = json.loads(Path(f"run{len(ks)}/run.json").read_text())["arms"]
+        assert sorted(arm["k"] for arm in arms.values()) == ks
+
+
+def test_requests_without_an_answer_are_said(cli, prompts, monkeypatch):
+    def skip(truth, job, config):
+        return Request.skipped(job, "prompt longer than the context", 9)
+
+    monkeypatch.setattr("specprof.engines.simulated.answer", skip)
+    result = simulate(cli, "--prompts", prompts)
+    assert result.code == 0
+    assert "warning: 4 of 4 requests have no answer: prompt longer than the context (4)" in result.err
+
+
+def test_a_resumed_run_may_name_its_prompts_and_arms_in_another_order(cli, prompts, tmp_path):
+    other = tmp_path / "more.jsonl"
+    other.write_text('{"prompt": "another", "id": "a"}\n')
+    arms = ("--arm", "x=k=2", "--arm", "y=k=3")
+    assert simulate(cli, "--prompts", prompts, "--prompts", other, *arms).code == 0
+    order = ("--prompts", other, "--prompts", prompts, *arms[2:], *arms[:2])
+    assert simulate(cli, *order, "--resume").code == 0
+    frame = specprof.load("run")
+    assert frame[frame["phase"] == "measure"].groupby("block")["prompt_id"].nunique().tolist() == [1] * 5
+
+
+def test_an_answer_that_is_left_out_of_a_chat_is_said(cli, tmp_path):
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    (tmp_path / "chat.jsonl").write_text(json.dumps({"messages": said}) + "\n")
+    assert "the answer at the end of 1 left out" in simulate(cli, "--prompts", "chat.jsonl").err

@@ -14,7 +14,7 @@ ONLY_FLAGS = {
     "gate": {"run", "rule", "as_json", "skip_bad"},
     "calibrate": {"as_json", "skip_bad"},
     "doctor": {"as_json", "skip_bad"},
-    "verify": {"from_run", "as_json", "skip_bad"},
+    "verify": {"context", "from_run", "as_json", "skip_bad"},
 }
 
 

@@ -50,6 +50,45 @@ def test_a_recorded_run_is_compared_without_a_model(cli, bench, verify, tmp_path
     assert (result.code, result.out.splitlines()[-1]) == (0, "verify: lossless")
 
 
+@pytest.mark.parametrize("flag", ["--model", "--temperature", "--repeat", "--prompts", "--seed"])
+def test_a_flag_that_a_recorded_run_does_not_obey_is_refused(cli, flag):
+    result = cli("verify", "--from", "run", flag, 1)
+    assert (result.code, result.out) == (2, "")
+    assert f"error: `{flag}`: a recorded run is compared as it is" in result.err
+
+
+def test_settings_of_a_folder_do_not_stop_the_comparison_of_a_recorded_run(cli, tmp_path):
+    simulated = ("--engine", "simulated-prefix", "--method", "simulated", "--baseline", "--no-calibrate")
+    (tmp_path / "p.jsonl").write_text("".join(f'{{"prompt": "say {i}"}}\n' for i in range(16)))
+    assert cli("run", *simulated, "--prompts", "p.jsonl", "--save-text", "--out", "run").code == 0
+    (tmp_path / "specprof.toml").write_text('[verify]\nmodel = "elsewhere"\n')
+    assert cli("verify", "--from", "run", "--resolution", 0.1).out.endswith("verify: lossless\n")
+
+
+def test_greedy_answers_of_an_engine_that_uses_its_seeds_are_the_same(cli, tmp_path):
+    (tmp_path / "p.jsonl").write_text("".join(f'{{"prompt": "say {i}"}}\n' for i in range(16)))
+    result = cli("verify", "--engine", "simulated-prefix", "--method", "simulated", "--prompts", "p.jsonl")
+    assert "identical 100.0% [80.6%, 100.0%] of 16" in result.out
+    assert result.out.endswith("verify: lossless\n")
+
+
+def test_turns_that_need_an_earlier_answer_are_left_out_and_counted(cli, tmp_path):
+    turns = [{"question_id": i, "category": "chat", "turns": ["say it", "again", "and again"]} for i in range(16)]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(record) + "\n" for record in turns))
+    simulated = ("--engine", "simulated-prefix", "--method", "simulated", "--prompts", "p.jsonl")
+    reason = "turn that follows an answer which the data does not hold"
+    assert f"left out: 32 × {reason}" in cli("verify", *simulated).out.splitlines()
+    document = cli("verify", *simulated, "--json").json
+    assert (document["prompts"], document["left_out"]) == (16, {reason: 32})
+    assert [arm["answers"] for arm in document["arms"]] == [16]
+
+
+def test_what_the_doctor_calls_a_blocker_stops_the_comparison(verify, bench, tiny, tmp_path):
+    other = tiny.save(tiny.build_model(), tmp_path / "other", tiny.build_tokenizer(prefix="v"))
+    result = verify("--draft", other)
+    assert (result.code, result.out) == (4, "")
+
+
 @pytest.mark.parametrize(
     ("flags", "problem"),
     [

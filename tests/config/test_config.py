@@ -17,17 +17,17 @@ def test_a_variable_overrides_the_file_and_leaves_its_other_keys(tmp_path):
     (tmp_path / "specprof.toml").write_text("[run]\nk = 2\nseed = 5\n")
     config = load_config(tmp_path, {"SPECPROF_RUN_K": "3", "SPECPROF_GATE_ALPHA": "0.1"})
     defaults = {section: values for section, values in config.default_map().items() if values}
-    assert defaults == {"run": {"k": "3", "seed": 5}, "gate": {"alpha": 0.1}}
+    assert defaults == {"run": {"k": ["3"], "seed": 5}, "gate": {"alpha": 0.1}}
 
 
-@pytest.mark.parametrize(("arguments", "k"), [([], 3), (["--k", "4"], 4)])
+@pytest.mark.parametrize(("arguments", "k"), [([], ("3",)), (["--k", "4"], ("4",))])
 def test_a_flag_overrides_the_variable_and_the_file(tmp_path, arguments, k):
     @click.group()
     def specprof():
         pass
 
     @specprof.command()
-    @click.option("--k", type=int, default=1)
+    @click.option("--k", multiple=True)
     def run(k):
         return k
 

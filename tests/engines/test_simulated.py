@@ -73,6 +73,10 @@ def test_times_are_those_of_the_truth():
         (Arm(id="a", method="draft_model", k=2), "cannot do `draft_model`"),
         (Arm(id="a", method="simulated", k=0), "k = 0"),
         (Arm(id="a", method="simulated", k=2, schedule="confidence"), "`confidence`"),
+        (Arm(id="a", method="simulated", k=2, options={"foo": 1}), "no option `foo`"),
+        (Arm(id="a", method="simulated", k=2, draft="zzz"), "no `draft`, here zzz"),
+        (Arm(id="a", method="simulated", k=2, concurrency=-3), "no `concurrency`, here -3"),
+        (Arm(id="a", method="simulated", k=2, rejection_method="x"), "no `rejection_method`"),
     ],
 )
 def test_what_the_simulation_cannot_do_is_refused(arm, words):

@@ -208,3 +208,10 @@ def test_the_document_holds_every_outcome(mixed):
         "complete",
     )
     assert [rule["outcome"] for rule in document["rules"]] == ["pass", "inconclusive"]
+
+
+def test_every_part_of_a_round_is_a_metric(mixed):
+    parts = ("draft_ms", "verify_ms", "overhead_ms", "step_ms", "plain_ms")
+    found = [outcomes(mixed, f"task=code: time_per_round.{part} > 0")[0] for part in parts]
+    assert [outcome.metric for outcome in found] == [f"time_per_round.{part}" for part in parts]
+    assert {outcome.outcome for outcome in found} == {"inconclusive"}  # nothing was timed

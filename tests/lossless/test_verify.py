@@ -1,3 +1,4 @@
+from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -37,6 +38,25 @@ def test_two_arms_of_one_seed_do_not_share_their_random_numbers(judged):
     _, arms = judged("lossless", samples=60)
     (length,) = (test for test in arms["lossless"].tests if test.name == "length")
     assert length.difference.value != 0
+
+
+def test_greedy_arms_get_the_same_seeds(table):
+    seeds = defaultdict(set)
+
+    class Watched(table.Engine):
+        def generate(self, jobs):
+            for job in jobs:
+                seeds[job.prompt.id].add(job.seed)
+                yield from super().generate([job])
+
+    verify(Watched(), table.config("lossless", "last", temperature=0.0), table.prompts)
+    assert [len(found) for found in seeds.values()] == [1, 1, 1, 1]
+
+
+def test_prompts_that_all_need_an_earlier_answer_leave_nothing_to_compare(judged, table):
+    table.prompts[:] = [replace(prompt, follows="first") for prompt in table.prompts]
+    with pytest.raises(UsageError, match="no prompt to compare: turn that follows"):
+        judged("lossless")
 
 
 def test_an_arm_that_ends_later_is_caught_by_its_length(judged):

@@ -1,3 +1,5 @@
+from datetime import datetime
+
 import pytest
 
 from specprof.errors import BadRecordError
@@ -12,10 +14,21 @@ def test_a_prompt_is_raw_text_kept_as_it_is():
     assert recognise({"prompt": " def f():\n"}, "a:1") == ("prompt", Entry((Content(text=" def f():\n"),)))
 
 
-def test_messages_are_a_chat_kept_whole():
-    system = {"role": "system", "content": "", "name": "s"}
-    layout, entry = recognise({"messages": [system, USER]}, "a:1")
+def test_messages_are_a_chat_of_roles_and_texts():
+    system = {"role": "system", "content": ""}
+    record = {"messages": [system | {"name": "s"}, USER | {"at": datetime(2026, 1, 1), "raw": b"Hi"}]}
+    layout, entry = recognise(record, "a:1")
     assert (layout, entry) == ("messages", Entry((Content(messages=(system, USER)),)))
+
+
+def test_the_answer_at_the_end_of_a_chat_is_no_part_of_the_prompt():
+    answer = {"role": "assistant", "content": "Hello"}
+    cut = Content(messages=(USER, answer, USER), answered=True)
+    said = [USER, answer, USER, answer]
+    for record in ({"messages": said}, {"custom_id": "a", "body": {"input": said}}):
+        assert recognise(record, "a:1")[1].contents == (cut,)
+    assert recognise({"x": [USER, answer]}, "a:1", "x")[1].contents == (Content(messages=(USER,), answered=True),)
+    assert not recognise({"messages": [USER, answer, USER]}, "a:1")[1].contents[0].answered
 
 
 def test_task_rules_see_the_text_of_every_message():
@@ -116,7 +129,9 @@ def test_a_missing_field_is_answered_with_a_near_one_or_with_those_there_are():
         ({"messages": ["Hi"]}, 'has message 0 that is not an object: "Hi"'),
         ({"messages": [USER, {"content": "x"}]}, 'has message 1 without "role"'),
         ({"messages": [{"role": "user"}]}, 'has message 0 without "content"'),
-        ({"messages": [{"role": " ", "content": "x"}]}, 'has message 0 with an empty "role"'),
+        ({"messages": [{"role": " ", "content": "x"}]}, 'has message 0 with the role " "'),
+        ({"messages": [{"role": "banana", "content": "x"}]}, 'has message 0 with the role "banana"'),
+        ({"messages": [{"role": "assistant", "content": "x"}]}, 'has "messages" in which only the assistant speaks'),
         ({"messages": [{"role": "user", "content": None}]}, 'has message 0 whose "content" is not text: null'),
     ],
 )

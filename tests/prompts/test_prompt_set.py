@@ -22,9 +22,12 @@ def test_turns_are_prompts_of_conversations():
 
 
 def test_mixed_layouts_are_counted_and_bad_records_and_settings_are_named():
-    found = PromptSet(prompts("a", "b"), ("one", "two"), {"OpenAI batch": 1, "prompt": 1}, {"temperature": 1, "n": 1})
+    found = PromptSet(
+        prompts("a", "b"), ("one", "two"), {"OpenAI batch": 1, "prompt": 1}, {"temperature": 1, "n": 1}, 2
+    )
     assert found.sentence() == (
         "read 2 prompts, 1 in OpenAI batch layout + 1 in prompt layout, 2 tasks, 2 bad records left out, "
+        "the answer at the end of 2 left out, "
         "settings of records not obeyed (sampling is the run's): `temperature` of 1, `n` of 1"
     )
 

@@ -51,6 +51,7 @@ def test_the_summary_is_json_and_says_what_was_read(tmp_path):
         "count": 1,
         "conversations": 1,
         "not_obeyed": {},
+        "answers_left_out": 0,
         "layouts": {"messages": 1},
         "templates": {"chat": 1},
         "skipped": 1,
@@ -180,7 +181,7 @@ def test_the_turns_of_a_recorded_conversation_hold_their_history_and_follow_noth
 
 def test_conversations_without_ids_are_named_by_all_that_is_said_in_them(tmp_path):
     rows = [{"turns": ["a", "b"]}, {"turns": ["a", "c"]}, {"turns": ["a", "b"]}, {"turns": ["a"]}]
-    ids = [p.conversation_id for p in read_prompts([written(tmp_path / "q.jsonl", *rows)]).prompts]
+    ids = [p.id.removesuffix("/0") for p in read_prompts([written(tmp_path / "q.jsonl", *rows)]).prompts]
     one, other, again, short = ids[0], ids[2], ids[4], ids[6]
     assert again == f"{one}-2"
     assert len({one, other, short}) == 3
@@ -194,7 +195,7 @@ def test_a_conversation_has_one_task_by_the_rules_for_its_first_turn(tmp_path):
 
 def test_a_limit_counts_conversations_and_tears_none_apart(tmp_path):
     rows = [{"question_id": n, "category": "math", "turns": ["a", "b"]} for n in range(3)]
-    rows += [{"id": f"p{n}", "task": "qa", "prompt": "x", "conversation_id": n // 2} for n in range(5)]
+    rows += [{"id": f"p{n}", "task": "qa", "prompt": f"{n}", "conversation_id": f"c{n // 2}"} for n in range(5)]
     found = read_prompts([written(tmp_path / "q.jsonl", *rows)], limit=2)
     assert [p.id for p in found.prompts] == ["0/0", "0/1", "1/0", "1/1", "p0", "p1", "p2", "p3"]
 
@@ -290,3 +291,63 @@ def test_any_texts_come_back_in_order_with_unique_ids(tmp_path_factory, texts):
     found = read_prompts([path])
     assert [prompt.text for prompt in found.prompts] == texts
     assert len({prompt.id for prompt in found.prompts}) == len(texts)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"prompt": "x", "conversation_id": "7"}, {"id": "7", "conversations": [{"from": "human", "value": "x"}]}],
+)
+def test_a_conversation_that_one_record_holds_shares_its_name_with_none(tmp_path, named):
+    whole = {"question_id": 7, "turns": ["a", "b"]}
+    files = [
+        written(tmp_path / "one.jsonl", named | {"task": "t"}),
+        written(tmp_path / "two.jsonl", whole),
+    ]
+    for order in (files, files[::-1]):
+        with pytest.raises(BadRecordError, match="repeats"):
+            read_prompts(order)
+        assert len(read_prompts(order, skip_bad=True).skipped) == 1
+
+
+@pytest.mark.parametrize("record", [{"prompt": "x"}, {"turns": ["x", "y"]}, {"messages": CHAT["messages"]}])
+def test_what_says_the_same_is_one_cluster_whatever_it_is_called(tmp_path, record):
+    files = [
+        written(tmp_path / f"{name}.jsonl", {**record, **more}, {"prompt": f"{name} other"})
+        for name, more in (("a", {}), ("b", {}), ("c", {"id": "own", "task": "t"}))
+    ]
+    found = read_prompts(files)
+    assert found.conversations == 1 + 3
+    assert found.sha256 == read_prompts(files[::-1]).sha256
+    same = {p.conversation_id for p in found.prompts if "other" not in (p.text or "")}
+    assert len(same) == 1
+    assert None not in same
+
+
+def test_conversations_that_share_a_turn_only_stay_apart(tmp_path):
+    path = written(tmp_path / "a.jsonl", {"turns": ["x", "y"]}, {"turns": ["x", "z"]})
+    assert read_prompts([path]).conversations == 2
+
+
+@pytest.mark.parametrize("task", ["", " ", "a\nb"])
+def test_a_task_that_no_record_could_have_is_refused(tmp_path, task):
+    path = written(tmp_path / "a.jsonl", {"prompt": "x"})
+    for how in ({"task": task}, {"rules": [(re.compile("x"), task)]}):
+        with pytest.raises(UsageError, match="a task cannot be called"):
+            read_prompts([path], **how)
+
+
+def test_standard_input_is_named_once(tmp_path):
+    with pytest.raises(UsageError, match="only once"):
+        read_prompts(["-", "-"])
+
+
+def test_an_index_of_thousands_of_digits_is_just_not_there(tmp_path):
+    path = written(tmp_path / "a.jsonl", {"turns": ["x"]})
+    with pytest.raises(BadRecordError, match="has no"):
+        read_prompts([path], field=f"turns.{'9' * 5000}")
+
+
+def test_chats_that_lose_their_answers_are_counted(tmp_path):
+    answered = {"messages": [*CHAT["messages"], {"role": "assistant", "content": "Hello"}]}
+    found = read_prompts([written(tmp_path / "a.jsonl", answered, CHAT)])
+    assert (found.answered, found.summary()["answers_left_out"]) == (1, 1)

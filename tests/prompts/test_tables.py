@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from specprof.errors import BadRecordError
+from specprof.prompts import fields
 from specprof.prompts.formats import records
 from specprof.prompts.tables import csv_rows, parquet_rows
 
@@ -88,3 +89,30 @@ def test_csv_without_rows_is_named(text):
 def test_csv_may_be_zipped(tmp_path):
     (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"prompt\nx\n", mtime=0))
     assert [record for _, record in records(tmp_path / "a.csv.gz")] == [{"prompt": "x"}]
+
+
+def test_a_number_of_thousands_of_digits_is_the_record_s_fault_and_no_crash():
+    ((_, record),) = rows_of(f"prompt,output_tokens\nx,{'9' * 5000}\n")
+    with pytest.raises(BadRecordError, match='has "output_tokens"'):
+        fields.output_tokens(record, "a:2")
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    with pytest.raises(BadRecordError, match="`a:1` has two columns `prompt`"):
+        rows_of("prompt,prompt\nx,y\n")
+    table = pa.Table.from_arrays([pa.array(["x"]), pa.array(["y"])], names=["prompt", "prompt"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(BadRecordError, match="has two columns `prompt`"):
+        list(records(tmp_path / "a.parquet"))
+
+
+def test_a_damaged_page_is_a_bad_record_that_can_be_left_out(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"prompt": [f"{n} " * 99 for n in range(99)]}), path, compression="zstd", use_dictionary=False
+    )
+    content = bytearray(path.read_bytes())
+    content[40:400] = bytes(360)
+    path.write_bytes(content)
+    with pytest.raises(BadRecordError, match="is no Parquet that can be read"):
+        list(records(path))

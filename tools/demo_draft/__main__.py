@@ -8,7 +8,6 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import torch
@@ -30,7 +29,6 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=16)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    start = perf_counter()
     torch.manual_seed(asked.seed)
     tokenizer = AutoTokenizer.from_pretrained(asked.target, padding_side="left")
     tokenizer.pad_token = "<|endoftext|>"
@@ -42,7 +40,7 @@ def main() -> None:
     student = Student(config_of(target.config), target.get_input_embeddings().weight.detach())
     train(student, kept, asked.epochs, asked.seed)
     shares = agreement(student, tried)
-    _write(asked, student, lessons, shares, perf_counter() - start)
+    _write(asked, student, lessons, shares)
 
 
 def _cached(asked: argparse.Namespace, target: Any, tokenizer: Any) -> list[Lesson]:
@@ -62,9 +60,7 @@ def _cached(asked: argparse.Namespace, target: Any, tokenizer: Any) -> list[Less
     return lessons
 
 
-def _write(
-    asked: argparse.Namespace, student: Student, lessons: list[Lesson], shares: dict[str, float], seconds: float
-) -> None:
+def _write(asked: argparse.Namespace, student: Student, lessons: list[Lesson], shares: dict[str, float]) -> None:
     save_file(student.weights(), asked.out / "draft.safetensors")
     student.body.config.save_pretrained(asked.out)
     answer = sum(len(lesson.ids) - lesson.prompt for lesson in lessons)
@@ -74,7 +70,6 @@ def _write(
         "epochs": asked.epochs,
         "seed": asked.seed,
         "held_out_top1_agreement": {kind: round(share, 3) for kind, share in shares.items()},
-        "seconds": round(seconds),
     }
     (asked.out / "draft.json").write_text(json.dumps(facts, indent=1) + "\n")
     sys.stdout.write(f"{json.dumps(facts)}\n")

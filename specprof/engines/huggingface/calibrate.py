@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from specprof.engines.calibration import first_of_each_drafter, widths_up_to
+from specprof.engines.calibration import first_of_each_drafter, longest_context, room, widths_up_to
 from specprof.engines.huggingface.clock import Clock
 from specprof.engines.huggingface.drafters import Filler, Observed, instead
 from specprof.engines.huggingface.drafting import drafting
@@ -46,9 +46,9 @@ class _Stand:
     ) -> None:
         self._loaded, self._clock = loaded, clock
         self._arms = [_never_stopping(arm) for arm in first_of_each_drafter(arms)]
-        self._widths = widths_up_to(max((arm.k for arm in self._arms), default=0))
-        self._room = sum(self._widths) + 2 * max(self._widths) + 8
-        _check_contexts(contexts, self._room, loaded.context)
+        k = max((arm.k for arm in self._arms), default=0)
+        self._widths, self._room = widths_up_to(k), room(k)
+        _check_contexts(contexts, longest_context(k, loaded.context) if loaded.context else None)
         text = joined(loaded, prompts, max(contexts) + self._room)
         self.prefixes = [Prefix(loaded.target, text, context) for context in contexts]
 
@@ -140,8 +140,8 @@ def _rest_us(round: Round) -> int:
     return round.step_us - round.draft_us
 
 
-def _check_contexts(contexts: Sequence[int], room: int, limit: int | None) -> None:
+def _check_contexts(contexts: Sequence[int], most: int | None) -> None:
     for context in contexts:
-        if context < 1 or (limit and context + room > limit):
-            most = f"1 to {limit - room}" if limit else "1 or more"
-            raise UsageError(f"no room for a context of {context} cached tokens", f"`--contexts` are {most} here")
+        if context < 1 or (most and context > most):
+            fits = f"1 to {most}" if most else "1 or more"
+            raise UsageError(f"no room for a context of {context} cached tokens", f"`--contexts` are {fits} here")

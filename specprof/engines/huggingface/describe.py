@@ -31,6 +31,7 @@ def describe(loaded: Loaded, config: EngineConfig) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "attn_implementation": target.config._attn_implementation,
         "context_tokens": loaded.context,
+        "encoder_decoder": loaded.encoder_decoder,
         "eos_ids": list(loaded.eos_ids),
         "chat_template_sha256": None if template is None else sha256(str(template).encode()).hexdigest(),
         "raw_special_tokens": adds_special_tokens(loaded.tokenizer),

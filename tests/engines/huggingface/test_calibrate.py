@@ -3,6 +3,7 @@ from collections import Counter
 
 import pytest
 
+from specprof.calibrate.contexts import contexts_for
 from specprof.engines.base import Calibrates
 from specprof.engines.huggingface import HuggingFaceEngine
 from specprof.errors import UsageError
@@ -176,3 +177,28 @@ def test_a_target_that_attends_to_a_window_is_timed_beyond_it(calibrate, tiny, t
     model = tiny.save(MistralForCausalLM(config).eval(), tmp_path)
     samples = calibrate(Arm(id="l", method="prompt_lookup", k=2), contexts=[40], repeats=1, model=model)
     assert Counter(s.kind for s in samples) == {"plain": 1, "round": 3, "draft": 1, "setup": 1}
+
+
+def test_the_contexts_that_are_chosen_for_deep_drafts_fit(bench, calibrate, tiny):
+    """160 positions: k = 16 takes 104 tokens beside the context."""
+    arm = bench.arm("prompt_lookup", k=16)
+    engine, config = HuggingFaceEngine(), bench.config(arm)
+    engine.check(config)
+    with engine:
+        contexts = contexts_for(engine, [tiny.prompt(0, 100)], config, engine.describe())
+    assert contexts == (56,)
+    assert {s.context for s in calibrate(arm, contexts=contexts, repeats=1)} == {56}
+
+
+def test_deep_drafts_that_fit_at_no_context_are_refused_with_the_way_out(bench, calibrate):
+    with pytest.raises(UsageError, match="k = 30 takes 186 tokens beside the context, and the model has 160") as error:
+        calibrate(bench.arm("prompt_lookup", k=30), contexts=[8])
+    assert "lower `--k`" in error.value.hint
+
+
+def test_an_encoder_decoder_says_so(pair, bench):
+    for models, expected in ((pair("seq2seq"), True), (bench, False)):
+        engine = HuggingFaceEngine()
+        engine.check(models.config(models.arm("prompt_lookup")))
+        with engine:
+            assert engine.describe()["encoder_decoder"] is expected
