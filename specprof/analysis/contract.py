@@ -81,6 +81,8 @@ class ArmReport:
     draft: str | None
     k: int | None
     schedule: str | None
+    threshold: float | None
+    options: Mapping[str, Any] | None
     temperature: float | None
     concurrency: int | None
     costs: tuple[CostReport, ...]

@@ -126,7 +126,7 @@ def _check_arms(wanted: Sequence[str], known: Sequence[str]) -> None:
 
 def _report(run: RunData, arm: ArmData, by: Sequence[str]) -> ArmReport:
     counted = arm.frame.select(arm.frame.counted)
-    keys = ("method", "draft", "k", "schedule", "temperature", "concurrency")
+    keys = ("method", "draft", "k", "schedule", "threshold", "options", "temperature", "concurrency")
     return ArmReport(
         arm=arm.id,
         run_id=run.info.get("run_id"),

@@ -167,7 +167,6 @@ def _show(driver: "Engine", spec: "Spec", chosen: "PromptSet", like: Path | None
     spec.cost_file()
     driver.check(spec.config)
     check_prompts(driver, chosen.prompts)
-    typer.echo(chosen.sentence())
     show(Plan(spec.config, chosen.prompts, bucket_of(driver), spec.repeats, spec.warmup, spec.until), like)
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,10 +90,10 @@ def read(paths: list[str] | None, *, skip_bad: bool, **how: Any) -> "PromptSet":
     found = read_prompts(paths, rules=load_config(Path.cwd(), os.environ).tasks, skip_bad=skip_bad, **how)
     for problem in found.skipped:
         log.warning("skipped %s", problem)
-    if sys.stderr.isatty() and log.isEnabledFor(logging.WARNING):  # like the progress
+    if found.not_obeyed or found.answered:
+        log.warning(found.sentence())
+    elif log.isEnabledFor(logging.WARNING):  # not with `-q`
         typer.echo(found.sentence(), err=True)
-    else:
-        log.log(logging.WARNING if found.not_obeyed or found.answered else logging.INFO, found.sentence())
     return found
 
 

@@ -189,4 +189,4 @@ def advice(estimate: Estimate, rule: Rule) -> str:
     more = clusters_to_settle(estimate, rule.bound)
     if more is None:
         return "the value lies on the bound: no number of requests settles that; move the bound"
-    return f"about {max(more, 1):,} more clusters would settle it at this spread"
+    return f"about {max(more, 1):,} more cluster{'s' if more > 1 else ''} would settle it at this spread"

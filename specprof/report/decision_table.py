@@ -107,7 +107,8 @@ def label(row: BucketReport) -> str:
 
 def title(arm: ArmReport) -> str:
     """What is known of an arm; an imported one may tell little."""
-    known = {"method": arm.method, "k": arm.k, "draft": arm.draft, "temperature": arm.temperature}
+    known = {"method": arm.method, "k": arm.k, "threshold": arm.threshold, **(arm.options or {})}
+    known |= {"draft": arm.draft, "temperature": arm.temperature}
     settings = ", ".join(f"{name} {value}" for name, value in known.items() if value is not None)
     return f"{arm.arm} ({settings})" if settings else arm.arm
 

@@ -1,5 +1,6 @@
 """What the decision table cannot say in a cell: flags, notes, costs, times, and how to read the figures."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from specprof.analysis.contract import ArmReport
@@ -9,6 +10,7 @@ from specprof.records import FLAGS
 from specprof.report.cells import interval, number
 from specprof.report.decision_table import DECIDES, Place, flag_marks
 
+SETTLES = re.compile(r"about ([\d,]+) more cluster")
 MEASURED = "measured: decode time per token of plain decoding over the arm's, on the same prompts."
 PREDICTED = "predicted: S = Σ emitted / Σ cost, by the costs below; if these were measured, with their spread."
 NEEDS = (
@@ -21,14 +23,12 @@ POOLED = (
 )
 
 
-def footnotes(arms: Sequence[ArmReport], places: Sequence[Place]) -> Iterator[str]:
-    """`places` are the rows of the table that `arms` are in."""
+def footnotes(arms: Sequence[ArmReport], places: Sequence[Place], *, marked: bool = True) -> Iterator[str]:
+    """`places` are the rows of the table that `arms` are in; `marked` where it shows flags as marks."""
     several, rows = len(arms) > 1, [place.row for place in places]
     marks = flag_marks(rows)
-    yield from (f"{mark} {flag}: {FLAGS[flag]}" for flag, mark in marks.items())
-    for place in places:
-        name = f"{place.name}, {place.arm.arm}" if several else place.name
-        yield from (f"{name}: {note}" for note in place.row.notes)
+    yield from (f"{mark + ' ' if marked else ''}{flag}: {FLAGS[flag]}" for flag, mark in marks.items())
+    yield from _notes(places, several)
     if any(row.measured for row in rows):
         yield MEASURED
     if any(row.cost.speedup.value is not None for row in rows):
@@ -43,6 +43,20 @@ def footnotes(arms: Sequence[ArmReport], places: Sequence[Place]) -> Iterator[st
     yield from _costs(arms)
     yield from (line for arm in arms for line in _times(arm))
     yield POOLED
+
+
+def _notes(places: Sequence[Place], several: bool) -> Iterator[str]:
+    """A line per note; how many more clusters would settle which row, in one line."""
+    settle = []
+    for place in places:
+        name = f"{place.name}, {place.arm.arm}" if several else place.name
+        for note in place.row.notes:
+            if found := SETTLES.match(note):
+                settle.append(f"{name} {found[1]}")
+            else:
+                yield f"{name}: {note}"
+    if settle:
+        yield f"more clusters that would settle it, at this spread: {'; '.join(settle)}"
 
 
 def _affordable(arm: ArmReport, places: Sequence[Place], several: bool) -> Iterator[str]:

@@ -23,7 +23,7 @@ def _table(arms: Sequence[ArmReport], buckets: bool) -> Iterator[str]:
     for row in rows:
         yield _line(_escape(getattr(row, name)) for name in names)
     yield ""
-    yield from (f"* {_escape(note)}" for note in footnotes(arms, shown))
+    yield from (f"* {_escape(note)}" for note in footnotes(arms, shown, marked=False))
 
 
 def _line(values: Iterable[str]) -> str:

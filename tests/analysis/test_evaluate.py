@@ -59,7 +59,7 @@ def test_the_document_holds_every_key_of_the_contract(run):
     assert {"run_id", "engine", "engine_version", "target", "draft", "state"} <= set(whole["runs"][0])
     (arm,) = whole["arms"]
     assert set(arm) == {
-        *("arm", "run_id", "method", "draft", "k", "schedule", "temperature", "concurrency"),
+        *("arm", "run_id", "method", "draft", "k", "schedule", "threshold", "options", "temperature", "concurrency"),
         *("costs", "overall", "tasks", "buckets"),
     }
     assert (arm["arm"], arm["method"], arm["draft"], arm["k"], arm["temperature"]) == (

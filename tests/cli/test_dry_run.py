@@ -28,7 +28,7 @@ def test_a_plan_counts_requests_and_shows_arms_and_writes_nothing(cli, prompts, 
     result = simulate(
         *(cli, "--prompts", prompts, "--k", "2,4", "--baseline", "--repeat", 2, "--temperature", 1, "--dry-run")
     )
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (0, "read 8 prompts, prompt layout, 2 tasks\n")
     assert "48 requests: 8 prompts × 2 repeats × 3 arms; 3 more to warm up" in result.out
     assert rows(result, "simulated-k2") == [["simulated", "–", "2", "constant", "–"]]
     assert rows(result, "baseline") == [["none", "–", "–", "–", "–"]]

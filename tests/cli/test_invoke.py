@@ -113,7 +113,8 @@ def test_quiet_hides_warnings_and_verbose_tells_every_request(cli, rounds, tmp_p
     assert cli("-q", *argv, "two").err == ""
     (tmp_path / "words.jsonl").write_text('{"prompt": "hi", "id": "p7"}\n')
     simulate = ("run", "--engine", "simulated-prefix", "--prompts", "words.jsonl", "--out")
-    assert cli(*simulate, "three").err == ""
+    assert cli(*simulate, "three").err == "read 1 prompt, prompt layout, 1 task\n"
+    assert cli("-q", *simulate, "silent").err == ""
     assert "1/1 measure words p7 simulated-k4" in cli("-v", *simulate, "four").err
 
 

@@ -11,6 +11,8 @@ import pytest
 import specprof
 from specprof.records import Finding, Request
 
+READ = "read 4 prompts, prompt layout, 1 task\n"
+
 
 @pytest.fixture
 def prompts(tmp_path):
@@ -32,7 +34,7 @@ def real(cli, bench):
 
 def test_a_run_ends_with_the_command_to_type_next(cli, prompts):
     result = simulate(cli, "--prompts", prompts)
-    assert (result.code, result.out, result.err) == (0, "specprof report run\n", "")
+    assert (result.code, result.out, result.err) == (0, "specprof report run\n", READ)
 
 
 def test_a_real_model_is_measured_beside_its_baseline(real, prompts, cli):
@@ -307,7 +309,7 @@ def test_what_the_doctor_finds_ends_a_run_or_is_said(cli, prompts, monkeypatch, 
     found = [Finding("threads", "warning", "4 threads", "more than the cores", "pass `--threads 2`")]
     monkeypatch.setattr("specprof.doctor.examine", lambda engine, config, out: found)
     result = simulate(cli, "--prompts", prompts)
-    assert (result.code, result.err) == (0, "warning: 4 threads: more than the cores (pass `--threads 2`)\n")
+    assert (result.code, result.err) == (0, f"{READ}warning: 4 threads: more than the cores (pass `--threads 2`)\n")
     found.append(Finding("memory", "blocker", "1 GB free", "the target needs 2", "use a smaller one"))
     result = cli("run", "--engine", "simulated-prefix", "--prompts", prompts, "--out", "other")
     assert result.code == 4

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from specprof.analysis.contract import Document
@@ -63,6 +65,10 @@ def test_there_is_a_mark_for_every_flag():
 def test_an_arm_of_which_nothing_is_known_is_its_name(report):
     (arm,) = report({"spec": 1}).arms
     assert title(arm) == "spec (method draft_model, k 4, draft tiny, temperature 0.0)"
+    stopping = replace(arm, threshold=0.3, options={"early_exit": 20})
+    assert (
+        title(stopping) == "spec (method draft_model, k 4, threshold 0.3, early_exit 20, draft tiny, temperature 0.0)"
+    )
     bare = type(arm)(
         **{f: getattr(arm, f) for f in arm.__slots__} | dict.fromkeys(("method", "k", "draft", "temperature"))
     )

@@ -28,14 +28,16 @@ def test_a_flag_is_explained_once_however_many_rows_raise_it(report):
     assert found.count(f"¹ thin: {FLAGS['thin']}") == 1
 
 
-def test_a_note_names_its_task_and_among_several_arms_its_arm(report):
-    """3 or 4 tokens in 35 ms, plain 10 ms each: on both sides of 1."""
+def test_what_would_settle_each_row_stands_in_one_line(report):
+    """3 or 4 tokens in 35 ms, plain 10 ms each: on both sides of 1. Among several arms a row has its arm's name."""
     alone, several = (
-        [note.split(":")[0] for note in notes(report(arms, n=4, step_us=35_000).arms) if "would settle it" in note]
+        [note for note in notes(report(arms, n=4, step_us=35_000).arms) if "would settle it" in note]
         for arms in ({"one": 2}, {"one": 2, "two": 2})
     )
-    assert alone == ["chat", "code", "all"]
-    assert several == [f"{task}, {arm}" for task in alone for arm in ("one", "two")]
+    start = "more clusters that would settle it, at this spread: "
+    rows = [[entry.rsplit(" ", 1)[0] for entry in note.removeprefix(start).split("; ")] for note in (*alone, *several)]
+    tasks = ["chat", "code", "all"]
+    assert rows == [tasks, [f"{task}, {arm}" for task in tasks for arm in ("one", "two")]]
 
 
 def test_the_time_of_a_round_is_split_beside_the_plain_step(report):

@@ -37,7 +37,7 @@ def _threads(threads: int, cores: int) -> Finding:
 
 def _load(threads: int, cores: int) -> Finding:
     load = os.getloadavg()[0]
-    value, figures = f"{load:.1f} over the last minute, {cores} usable cores", {"load_1m": load, "cores": cores}
+    value, figures = f"load {load:.1f} over the last minute on {cores} usable cores", {"load_1m": load, "cores": cores}
     if load + threads > cores + 0.5:
         meaning = "other work competes for the cores: times spread, and speed-ups with them"
         hint = "stop it, or pass fewer `--threads`; the counts of accepted tokens do not suffer"
