@@ -74,7 +74,7 @@ def _costs(arms: Sequence[ArmReport]) -> Iterator[str]:
         if measured:
             regimes = " / ".join(costs.regime for costs in measured)
             parts = (f"{name} {' / '.join(values)}" for name, values in _medians(measured).items())
-            yield f"costs of {arm.arm}, {regimes} ({measured[0].alpha.n} repeats): {', '.join(parts)}"
+            yield f"costs of {arm.arm}, {regimes} ({measured[0].step_ms.n} repeats): {', '.join(parts)}"
 
 
 def _medians(measured: Sequence[CostReport]) -> dict[str, list[str]]:

@@ -8,13 +8,13 @@ def notes(arms):
     return list(footnotes(arms, places(arms, buckets=False)))
 
 
-def occasion(*alphas):
+def occasion(*alphas, lengths=(1, 4)):
     """Seven repeats at the contexts 100, 200, …: t₁ is 10 ms, v(4) = 1.2, α as given + 0, .001, … .006."""
     samples = []
     for number in range(7):
         for index, alpha in enumerate(alphas, 1):
             place = {"context": 100 * index, "repeat": number}
-            drafts = ((width, width * 10_000 * (alpha + number / 1000)) for width in (1, 4))
+            drafts = ((width, width * 10_000 * (alpha + number / 1000)) for width in lengths)
             samples += [
                 {"kind": "plain", "us": 10_000, **place},
                 *({"kind": "round", "us": us, "width": width, **place} for width, us in ((0, 10_000), (4, 12_000))),
@@ -38,6 +38,17 @@ def test_what_would_settle_each_row_stands_in_one_line(report):
     rows = [[entry.rsplit(" ", 1)[0] for entry in note.removeprefix(start).split("; ")] for note in (*alone, *several)]
     tasks = ["chat", "code", "all"]
     assert rows == [tasks, [f"{task}, {arm}" for task in tasks for arm in ("one", "two")]]
+
+
+def test_costs_of_a_drafter_timed_at_one_length_have_no_alpha_but_their_repeats(report):
+    """4 tokens at .103 each, the middle of seven repeats, are .412 plain steps a round."""
+    (line,) = (
+        note
+        for note in notes(report({"one": 2}, calibration=occasion(0.1, lengths=(4,))).arms)
+        if note.startswith("costs of one")
+    )
+    assert "(7 repeats)" in line
+    assert "α –, α₀ 0.412" in line
 
 
 def test_the_time_of_a_round_is_split_beside_the_plain_step(report):
