@@ -9,6 +9,7 @@ from specprof.cli import common, target
 
 
 def calibrate(
+    context: typer.Context,
     prompts: target.Prompts = None,
     model: target.Model = None,
     draft: target.Draft = None,
@@ -25,7 +26,7 @@ def calibrate(
     repeats: Annotated[int, typer.Option(help="Interleaved repeats; an interval needs 6.", min=1)] = 9,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the raw repeats for `--costs FILE`.")] = None,
     max_new_tokens: Annotated[
-        int, typer.Option(help="Most tokens per answer: half of it counts as context.", min=1, max=2**31 - 1)
+        int, typer.Option(help="Most tokens per answer: half of it counts as context.", min=1, max=target.MOST_TOKENS)
     ] = 128,
     limit: target.Limit = None,
     task: target.Task = None,
@@ -57,31 +58,12 @@ def calibrate(
     chosen_contexts = _contexts(contexts)
     if out is not None:
         refuse_unwritable(out)
-    wish = {
-        "arm": arm,
-        "method": method,
-        "draft": draft,
-        "k": k,
-        "schedule": schedule,
-        "threshold": threshold,
-        "max_matching_ngram_size": max_matching_ngram_size,
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-    }
     driver, config = target.choose(
-        engine,
-        engine_option=engine_option,
+        context,
         baseline=False,
-        wish=wish,
-        model=model,
-        dtype=dtype,
-        device=device,
-        threads=threads,
         max_tokens=max_new_tokens,
-        seed=seed,
     )
-    chosen = target.read(prompts, skip_bad=skip_bad, task=task, field=field, task_field=task_field, limit=limit)
+    chosen = target.read(context)
     content = measure(driver, config, chosen.prompts, chosen_contexts, repeats)
     try:
         if out is not None:

@@ -18,6 +18,7 @@ INDENT = 24
 
 
 def doctor(
+    context: typer.Context,
     model: target.Model = None,
     draft: target.Draft = None,
     method: target.Method = None,
@@ -53,30 +54,12 @@ def doctor(
     from specprof.doctor import consult
 
     driver, config = target.choose(
-        engine,
-        engine_option=engine_option,
+        context,
         baseline=baseline,
-        wish={
-            "arm": arm,
-            "method": method,
-            "draft": draft,
-            "k": k,
-            "schedule": schedule,
-            "threshold": threshold,
-            "max_matching_ngram_size": max_matching_ngram_size,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-        },
-        model=model,
-        dtype=dtype,
-        device=device,
-        threads=threads,
     )
     found: Sequence[Prompt] = ()
     if prompts:
-        how = {"limit": limit, "task": task, "field": field, "task_field": task_field}
-        found = target.read(prompts, skip_bad=skip_bad, **how).prompts
+        found = target.read(context).prompts
     findings = consult(driver, config, out=out or Path("runs"), prompts=found)
     if as_json:
         typer.echo(json.dumps(_document(findings), ensure_ascii=False, indent=2, allow_nan=False))

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from specprof.engines.base import Engine
     from specprof.prompts import PromptSet
 
-MOST_TOKENS = 2**31 - 1
-
 
 class Detail(StrEnum):
     """What is recorded beyond the counts and times of a round."""
@@ -24,6 +22,7 @@ class Detail(StrEnum):
 
 
 def run(
+    context: typer.Context,
     prompts: target.Prompts = None,
     model: target.Model = None,
     draft: target.Draft = None,
@@ -45,12 +44,12 @@ def run(
         Path | None, typer.Option(metavar="RUN", help="Earlier run whose times and spread --dry-run goes by.")
     ] = None,
     max_new_tokens: Annotated[
-        int, typer.Option(help="Most tokens per answer, where a prompt sets none.", max=MOST_TOKENS)
+        int, typer.Option(help="Most tokens per answer, where a prompt sets none.", max=target.MOST_TOKENS)
     ] = 128,
     fixed_length: Annotated[
         int | None,
         typer.Option(
-            metavar="N", help="Every answer has N tokens, for timing: nothing ends it.", min=1, max=MOST_TOKENS
+            metavar="N", help="Every answer has N tokens, for timing: nothing ends it.", min=1, max=target.MOST_TOKENS
         ),
     ] = None,
     limit: target.Limit = None,
@@ -95,32 +94,14 @@ def run(
 
     _check(resume, out, dry_run, like)
     driver, config = target.choose(
-        engine,
-        engine_option=engine_option,
+        context,
         baseline=baseline,
-        wish={
-            "arm": arm,
-            "method": method,
-            "draft": draft,
-            "k": k,
-            "schedule": schedule,
-            "threshold": threshold,
-            "max_matching_ngram_size": max_matching_ngram_size,
-            "temperature": temperature,
-            "top_p": top_p,
-            "top_k": top_k,
-        },
-        model=model,
-        dtype=dtype,
-        device=device,
-        threads=threads,
         max_tokens=fixed_length or max_new_tokens,
         fixed_length=fixed_length is not None,
         token_detail=detail is Detail.TOKENS,
-        seed=seed,
         save_text=save_text,
     )
-    chosen = target.read(prompts, skip_bad=skip_bad, task=task, field=field, task_field=task_field, limit=limit)
+    chosen = target.read(context)
     spec = Spec(
         engine_name=engine,
         config=config,

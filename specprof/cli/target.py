@@ -2,6 +2,7 @@
 
 import logging
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from specprof.engines.base import Engine
     from specprof.prompts import PromptSet
     from specprof.records import EngineConfig
+
+MOST_TOKENS = 2**31 - 1
 
 Prompts = Annotated[
     list[str] | None, typer.Option(metavar="PATH", help="Prompt file, folder or `-` for stdin (repeatable).")
@@ -62,32 +65,35 @@ Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, …")]
 Threads = Annotated[int | None, typer.Option(help="CPU threads of the engine.", min=1)]
 
 
-def choose(
-    engine: str, *, engine_option: list[str] | None, baseline: bool, wish: dict[str, Any], **config: Any
-) -> "tuple[Engine, EngineConfig]":
-    """The engine by its name, and the configuration to check and enter it with. `wish` holds the fields of
-    `capture.arms.Wish` (`arm` and `k` the texts of every `--arm` and `--k`), `config` those of `EngineConfig`.
-    Raises `UsageError`."""
+def choose(context: typer.Context, *, baseline: bool, **config: Any) -> "tuple[Engine, EngineConfig]":
+    """The engine that the command's options name, and the configuration to check and enter it with. `config` holds
+    the fields of `EngineConfig` that are not an option of the same name. Raises `UsageError`."""
     from specprof.capture.arms import Wish, arms_for
     from specprof.engines import create
     from specprof.records import EngineConfig
 
-    driver = create(engine)
-    k = ",".join(wish.get("k") or ()) or None
-    arms = arms_for(Wish(**wish | {"k": k}), driver.capabilities, baseline=baseline)
-    return driver, EngineConfig(arms=arms, options=_pairs(engine_option or []), **config)
+    options = _options(context)
+    driver = create(options["engine"])
+    options["k"] = ",".join(options["k"] or ()) or None
+    wish = Wish(**{field.name: options[field.name] for field in fields(Wish)})
+    same = {name: options[name] for name in ("model", "dtype", "device", "threads", "seed") if name in options}
+    arms = arms_for(wish, driver.capabilities, baseline=baseline)
+    return driver, EngineConfig(arms=arms, options=_pairs(options["engine_option"] or []), **same, **config)
 
 
-def read(paths: list[str] | None, *, skip_bad: bool, **how: Any) -> "PromptSet":
-    """The prompts of `--prompts`, their tasks by the rules of the settings; what was found and skipped goes to the log.
-    `how` holds the other arguments of `read_prompts`. Raises `UsageError`."""
+def read(context: typer.Context) -> "PromptSet":
+    """The prompts that the command's options name, their tasks by the rules of the settings; what was found and skipped
+    goes to the log. Raises `UsageError`."""
     from specprof.config import load_config
     from specprof.errors import UsageError
     from specprof.prompts import read_prompts
 
+    options = _options(context)
+    paths = options["prompts"]
     if not paths or not all(path.strip() for path in paths):
         raise UsageError("no prompts", "pass `--prompts FILE` (or a folder, or `-` for stdin)")
-    found = read_prompts(paths, rules=load_config(Path.cwd(), os.environ).tasks, skip_bad=skip_bad, **how)
+    how = {name: options[name] for name in ("task", "field", "task_field", "limit", "skip_bad")}
+    found = read_prompts(paths, rules=load_config(Path.cwd(), os.environ).tasks, **how)
     for problem in found.skipped:
         log.warning("skipped %s", problem)
     if found.not_obeyed or found.answered:
@@ -95,6 +101,11 @@ def read(paths: list[str] | None, *, skip_bad: bool, **how: Any) -> "PromptSet":
     elif log.isEnabledFor(logging.WARNING):  # not with `-q`
         typer.echo(found.sentence(), err=True)
     return found
+
+
+def _options(context: typer.Context) -> dict[str, Any]:
+    """The options as the command gets them: a repeatable one that is not there is None."""
+    return {name: list(v) or None if isinstance(v, tuple) else v for name, v in context.params.items()}
 
 
 def _pairs(items: list[str]) -> dict[str, str]:

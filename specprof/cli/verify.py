@@ -41,7 +41,9 @@ def verify(
     ] = 0.1,
     max_new_tokens: Annotated[
         int | None,
-        typer.Option(help="Tokens per answer; 64 greedy and k + 4 sampled unless given.", min=1, max=2**31 - 1),
+        typer.Option(
+            help="Tokens per answer; 64 greedy and k + 4 sampled unless given.", min=1, max=target.MOST_TOKENS
+        ),
     ] = None,
     limit: target.Limit = None,
     task: target.Task = None,
@@ -77,34 +79,15 @@ def verify(
         if (state := result.described["state"]) != "complete":
             log.warning("`%s` is %s: what is there is compared", from_run, state)
         return _print(result, as_json)
-    wish = {
-        "arm": arm,
-        "method": method,
-        "draft": draft,
-        "k": k,
-        "schedule": schedule,
-        "threshold": threshold,
-        "max_matching_ngram_size": max_matching_ngram_size,
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-    }
     driver, config = target.choose(
-        engine,
-        engine_option=engine_option,
+        context,
         baseline=True,
-        wish=wish,
-        model=model,
-        dtype=dtype,
-        device=device,
-        threads=threads,
         max_tokens=max_new_tokens or GREEDY_TOKENS,
-        seed=seed,
         save_text=True,
     )
     if max_new_tokens is None and temperature:
         config = replace(config, max_tokens=max(arm.k for arm in config.arms) + 4)
-    found = target.read(prompts, skip_bad=skip_bad, limit=limit, task=task, field=field, task_field=task_field)
+    found = target.read(context)
     consult(driver, config)
     count = repeat or (SAMPLES if temperature else 1)
     with Progress() as progress:

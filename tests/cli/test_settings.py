@@ -9,11 +9,11 @@ from specprof.config.keys import KEYS
 
 # What makes no sense as a standing setting.
 ONLY_FLAGS = {
-    "run": {"resume", "skip_bad", "dry_run", "like"},
+    "run": {"context", "resume", "skip_bad", "dry_run", "like"},
     "report": {"runs", "as_json", "csv", "skip_bad"},
     "gate": {"run", "rule", "as_json", "skip_bad"},
-    "calibrate": {"as_json", "skip_bad"},
-    "doctor": {"as_json", "skip_bad"},
+    "calibrate": {"context", "as_json", "skip_bad"},
+    "doctor": {"context", "as_json", "skip_bad"},
     "verify": {"context", "from_run", "as_json", "skip_bad"},
 }
 
