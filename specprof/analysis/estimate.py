@@ -1,6 +1,7 @@
 """The one shape of a reported number: value, 95 % interval, clusters behind it, and why something is missing."""
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Self
 
@@ -57,3 +58,11 @@ def clusters_to_settle(estimate: Estimate, bound: float) -> int | None:
         return None
     needed = n * (max(high - value, value - low) / abs(value - bound)) ** 2 - n
     return max(0, math.ceil(needed)) if math.isfinite(needed) else None
+
+
+SETTLED_BY = re.compile(r"about ([\d,]+) more cluster")
+
+
+def settled_by(more: int) -> str:
+    """The sentence for `clusters_to_settle`; `SETTLED_BY` finds its number."""
+    return f"about {max(more, 1):,} more cluster{'s' if more > 1 else ''} would settle it at this spread"

@@ -1,6 +1,6 @@
 """From intervals to a decision: does speculation pay here, and on what does the answer rest?"""
 
-from specprof.analysis.estimate import Estimate, clusters_to_settle
+from specprof.analysis.estimate import Estimate, clusters_to_settle, settled_by
 
 MARGIN = {"measured": 0.02, "cost": 0.05}  # speed-ups nearer to 1 than this are not worth acting on
 ENOUGH = 20  # clusters from which an interval is trusted to be undecided
@@ -37,4 +37,4 @@ def what_would_settle(speedup: Estimate, margin: float) -> str:
     more = clusters_to_settle(speedup, bound)
     if more is None or more > 1_000_000:
         return f"the speed-up sits on {bound:g}: no number of clusters settles that"
-    return f"about {max(more, 1):,} more cluster{'s' if more > 1 else ''} would settle it at this spread"
+    return settled_by(more)

@@ -12,7 +12,7 @@ from specprof.analysis.buckets import LABEL, PROMPT_LABELS, RESPONSE_LABELS, Cel
 from specprof.analysis.calibration import Calibration
 from specprof.analysis.contract import BucketReport, to_dict
 from specprof.analysis.cost import Costs
-from specprof.analysis.estimate import Estimate, clusters_to_settle
+from specprof.analysis.estimate import Estimate, clusters_to_settle, settled_by
 from specprof.analysis.evaluate import ArmData, RunData, arms_of
 from specprof.errors import UsageError, did_you_mean
 from specprof.gate.rules import Result, Rule
@@ -189,4 +189,4 @@ def advice(estimate: Estimate, rule: Rule) -> str:
     more = clusters_to_settle(estimate, rule.bound)
     if more is None:
         return "the value lies on the bound: no number of requests settles that; move the bound"
-    return f"about {max(more, 1):,} more cluster{'s' if more > 1 else ''} would settle it at this spread"
+    return settled_by(more)

@@ -1,16 +1,14 @@
 """What the decision table cannot say in a cell: flags, notes, costs, times, and how to read the figures."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from specprof.analysis.contract import ArmReport
 from specprof.analysis.cost_report import CostReport
-from specprof.analysis.estimate import Estimate
+from specprof.analysis.estimate import SETTLED_BY, Estimate
 from specprof.records import FLAGS
 from specprof.report.cells import interval, number
 from specprof.report.decision_table import DECIDES, Place, flag_marks
 
-SETTLES = re.compile(r"about ([\d,]+) more cluster")
 MEASURED = "measured: decode time per token of plain decoding over the arm's, on the same prompts."
 PREDICTED = "predicted: S = Σ emitted / Σ cost, by the costs below; if these were measured, with their spread."
 NEEDS = (
@@ -51,7 +49,7 @@ def _notes(places: Sequence[Place], several: bool) -> Iterator[str]:
     for place in places:
         name = f"{place.name}, {place.arm.arm}" if several else place.name
         for note in place.row.notes:
-            if found := SETTLES.match(note):
+            if found := SETTLED_BY.match(note):
                 settle.append(f"{name} {found[1]}")
             else:
                 yield f"{name}: {note}"
